@@ -1,0 +1,65 @@
+# Linkwise: every target sets up what it needs. `make PYTHON=python3.12 test` chooses the interpreter.
+
+PYTHON ?= python3
+BIN    := .venv/bin
+READY  := .venv/ready
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test test-slow bench docs format lint types layers pytest clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(READY) ## run the demonstration
+	@echo "==> demo"
+	@$(BIN)/python examples/demo.py
+
+test: lint types layers docs pytest ## run every check and the tests
+
+test-slow: $(READY) ## run the proofs that take minutes
+	@echo "==> pytest, slow"
+	@$(BIN)/python -m pytest -q -n 2 -m slow
+
+bench: $(READY) ## measure
+	@echo "==> benchmarks"
+	@$(BIN)/python benchmarks/run.py
+
+docs: $(READY) ## build the documentation into docs/_build/html
+	@echo "==> documentation"
+	@$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs docs/_build/html
+
+format: $(READY) ## rewrite the sources in the house format
+	@echo "==> ruff, rewriting"
+	@$(BIN)/ruff check -q --fix .
+	@$(BIN)/ruff format -q .
+
+lint: $(READY) ## check style and format
+	@echo "==> ruff"
+	@$(BIN)/ruff check -q .
+	@$(BIN)/ruff format -q --check .
+
+types: $(READY) ## check types
+	@echo "==> mypy"
+	@$(BIN)/python -m mypy --no-error-summary
+
+layers: $(READY) ## check that no import points back
+	@echo "==> import-linter"
+	@$(BIN)/lint-imports --no-logo > .venv/layers.log || { cat .venv/layers.log; exit 1; }
+
+pytest: $(READY) ## run the quick tests
+	@echo "==> pytest"
+	@$(BIN)/python -m pytest -q -n 2
+
+clean: ## remove all that make made, the virtual environment included
+	@echo "==> removing .venv, caches, build products"
+	@rm -rf .venv build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is written last, so that an interrupted installation starts again.
+$(READY): pyproject.toml
+	@echo "==> virtual environment in .venv ($(PYTHON))"
+	@$(PYTHON) -m venv .venv
+	@echo "==> installing linkwise with its test, dev and docs extras (a few minutes the first time)"
+	@$(BIN)/python -m pip install -e '.[test,dev,docs]' > .venv/pip.log 2>&1 || { cat .venv/pip.log; exit 1; }
+	@touch $@

@@ -1,0 +1,160 @@
+"""Inverse dynamics by the recursive Newton-Euler method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from linkwise.algorithms.algorithm import Outputs, World, algorithm
+from linkwise.robot.tree import Tree
+from linkwise.scalar import Scalar, note
+from linkwise.spatial import Wrench
+from linkwise.vector import Mat3, Vec3, cross, dot
+
+
+@algorithm(inputs="q qd qdd", outputs={"tau": ("nv",)}, uses="gravity external base_motion", torques_only=True)
+def inverse_dynamics(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
+) -> Outputs:
+    """Generalised forces that give the robot the accelerations `qdd`: tau = M qdd + bias.
+
+    Forward over the tree the accelerations of links, backward their wrenches; tau is the wrench's part along the joint,
+    plus rotor inertia, friction and springs. Every vector of body i is in frame i at its origin.
+
+    Args:
+        q: positions (nq).
+        qd: velocities (nv), rad/s or m/s.
+        qdd: accelerations (nv).
+        world: gravity, base motion, and the wrenches that the environment exerts on bodies.
+
+    Returns:
+        tau (nv), N m or N.
+
+    Source: [Khalil] (20)-(31). We depart in the sign of external wrenches (his are exerted by the link), in the moment
+    of inertial forces (see `Inertia`), and by the rotors of [Hua] (24)-(29) where motors are given.
+    """
+    return (torques(tree, q, qd, qdd, body_wrenches(tree, q, qd, qdd, world)),)
+
+
+class Accelerations(NamedTuple):
+    """How every body moves, gravity taken as an acceleration of the base: poses in the parent, then motion."""
+
+    poses: list[tuple[Any, Vec3]]
+    omega: list[Vec3]
+    omega_dot: list[Vec3]
+    v_dot: list[Vec3]
+    U: list[Mat3]
+
+
+def accelerations(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
+) -> Accelerations:
+    """The pass outwards."""
+    start, turning = world.felt_acceleration, world.base_velocity.angular
+    poses, omega, omega_dot, v_dot = [tree.bodies[0].pose(q)], [turning], [start.angular], [start.linear]
+    U = [rate_of_change(start.angular, turning)]
+    for i, body in enumerate(tree.bodies[1:], start=1):
+        a = body.parent
+        R, p = body.pose(q)
+        s, s_dot = body.rate(qd), body.rate(qdd)
+        omega_a = R.T @ omega[a]
+        omega.append(omega_a + s.angular)  # (19)
+        omega_dot.append(R.T @ omega_dot[a] + s_dot.angular + cross(omega_a, s.angular))  # (20)
+        v_dot.append(R.T @ (v_dot[a] + U[a] @ p) + s_dot.linear + cross(omega_a + omega[i], s.linear))  # (22)
+        U.append(rate_of_change(omega_dot[i], omega[i]))  # (21)
+        poses.append((R, p))
+        note(i, omega=omega[i], omega_dot=omega_dot[i], v_dot=v_dot[i])
+    return Accelerations(poses, omega, omega_dot, v_dot, U)
+
+
+class BodyWrenches(NamedTuple):
+    """What the parent exerts on each body, about its origin in its axes, and the angular accelerations on the way."""
+
+    wrench: list[Wrench]
+    omega_dot: list[Vec3]
+
+
+def body_wrenches(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
+) -> BodyWrenches:
+    """Both passes: the wrench through every joint; entry 0 is what the ground exerts on the base."""
+    bodies = tree.bodies
+    motion = accelerations(tree, q, qd, qdd, world)
+    wrench = [b.inertia.force(v, U) for b, v, U in zip(bodies, motion.v_dot, motion.U, strict=True)]  # (24), (25)
+
+    # spinning rotors, and what the environment takes off the robot
+    for r in tree.rotors:
+        drive, i = bodies[r.drives], r.on
+        spin, spin_dot = (x[drive.v] * drive.ratio * r.gear * r.inertia for x in (qd, qdd))
+        wrench[i] += Wrench(moment=r.axis * spin_dot + cross(motion.omega[i], r.axis) * spin)
+    for i, load in world.external.items():
+        wrench[i] += -load
+
+    # wrenches inwards
+    for i in range(len(bodies) - 1, 0, -1):
+        wrench[bodies[i].parent] += wrench[i].seen_from(*motion.poses[i])  # (26)-(30)
+        note(i, f=wrench[i].force, m=wrench[i].moment)
+    return BodyWrenches(wrench, motion.omega_dot)
+
+
+def torques(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], through: BodyWrenches
+) -> list[Scalar]:
+    """Generalised forces of the wrenches through the joints."""
+    tau: list[Scalar] = [0.0] * tree.nv
+    for body, wrench in zip(tree.bodies[1:], through.wrench[1:], strict=True):
+        for k, x in body.project(wrench):
+            tau[k] += x  # (31)
+        if body.is_single:
+            tau[body.v] += body.resistance(q, qd, qdd)
+    for r in tree.rotors:
+        drive = tree.bodies[r.drives]
+        spin_dot = qdd[drive.v] * drive.ratio * r.gear
+        tau[drive.v] += (dot(r.axis, through.omega_dot[r.on]) + spin_dot) * r.inertia * r.gear * drive.ratio
+    return tau
+
+
+@algorithm(inputs="q qd qdd", outputs={"tau": ("nv",), "wrench": ("nb", 6)}, uses="gravity external base_motion")
+def joint_wrenches(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
+) -> Outputs:
+    """Generalised forces, and the reaction through every joint.
+
+    A row is force then moment that the parent exerts on the child, at the joint's anchor, in the axes of the child link
+    as the user gave them; one row for each of `robot.moving_links`.
+
+    Source: [Khalil] (26)-(30); [Barman] calls the rows F_jp and tau_jp.
+    """
+    through = body_wrenches(tree, q, qd, qdd, world)
+    rows = [at_joint(tree, i, through.wrench[i]) for i in range(1, len(tree.bodies))]
+    return torques(tree, q, qd, qdd, through), [x for row in rows for x in row]
+
+
+@algorithm(inputs="q qd qdd", outputs={"wrench": (6,)}, uses="gravity external base_motion", keep=())
+def wrench_at(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World) -> Outputs:
+    """The wrench through one fixed joint, such as a force/torque sensor.
+
+    Force then moment that the parent's side exerts on the child's, at the origin of the child link, in its axes.
+    """
+    through = body_wrenches(tree, q, qd, qdd, world)
+    (sensor,) = [i for i, b in enumerate(tree.bodies) if i and b.kind == "fixed"]
+    return (list(at_joint(tree, sensor, through.wrench[sensor])),)
+
+
+def at_joint(tree: Tree, i: int, wrench: Wrench) -> Wrench:
+    """The wrench on body i about the joint's anchor, in the axes of the moving link."""
+    X, anchor = tree.bodies[i].of_link, tree.bodies[i].anchor
+    return wrench.seen_from(X.R, X.p - anchor)
+
+
+def rate_of_change(omega_dot: Vec3, omega: Vec3) -> Mat3:
+    """U = hat(omega_dot) + hat(omega)^2, which takes a body's point x to its acceleration relative to the origin."""
+    x, y, z = omega
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    return Mat3.of(
+        [
+            [-(yy + zz), xy - omega_dot.z, xz + omega_dot.y],
+            [xy + omega_dot.z, -(xx + zz), yz - omega_dot.x],
+            [xz - omega_dot.y, yz + omega_dot.x, -(xx + yy)],
+        ]
+    )

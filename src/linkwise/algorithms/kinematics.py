@@ -1,0 +1,135 @@
+"""Where links and frames are, and how they move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from linkwise.algorithms.algorithm import REQUIRED, Outputs, World, algorithm, flat_pose
+from linkwise.robot.tree import Tree
+from linkwise.rotation import Turn
+from linkwise.scalar import Scalar
+from linkwise.spatial import Motion, Pose
+from linkwise.vector import Vec3, cross
+
+
+@algorithm(inputs="q", outputs={"T": (4, 4)}, frame=REQUIRED)
+def pose(tree: Tree, q: Sequence[Scalar], frame: str) -> Outputs:
+    """The 4 by 4 matrix T_world_frame of a frame or link."""
+    i, X = tree.place(frame)
+    return (flat_pose(world_pose(tree, q, i) @ X),)
+
+
+@algorithm(inputs="q", outputs={"T": ("nb", 4, 4)})
+def poses(tree: Tree, q: Sequence[Scalar]) -> Outputs:
+    """The 4 by 4 matrices of all moving links, in the order of `robot.moving_links`."""
+    X_world = world_poses(tree, q)
+    links = [X_world[i] @ b.of_link.inverse() for i, b in enumerate(tree.bodies) if i]
+    return ([x for X in links for x in flat_pose(X)],)
+
+
+@algorithm(inputs="q", outputs={"J": (6, "nv")}, frame=REQUIRED, axes="world")
+def jacobian(tree: Tree, q: Sequence[Scalar], frame: str, axes: str) -> Outputs:
+    """J with [v; omega] = J qd at the frame's origin, linear rows first, in world or (axes="local") its axes."""
+    i, X = tree.place(frame)
+    chain = tree.ancestors(i)
+    X_world = _chain_poses(tree, q, chain)
+    X_world_frame = (X_world[-1] if chain else Pose()) @ X
+    columns = [Motion()] * tree.nv
+    for k, X_world_k in zip(reversed(chain), X_world, strict=True):
+        lever = X_world_frame.p - X_world_k.p
+        for v, unit in tree.bodies[k].axes:
+            angular = X_world_k.R @ unit.angular
+            columns[v] += Motion(X_world_k.R @ unit.linear + cross(angular, lever), angular)
+    if axes == "local":
+        R = X_world_frame.R.T
+        columns = [Motion(R @ c.linear, R @ c.angular) for c in columns]
+    rows = [list(c) for c in columns]
+    return ([rows[v][r] for r in range(6) for v in range(tree.nv)],)
+
+
+@algorithm(inputs="q qd", outputs={"v": (6,)}, frame=REQUIRED, axes="world", uses="base_motion")
+def velocity(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world: World, frame: str, axes: str) -> Outputs:
+    """Velocity of a frame: of its origin, then angular, in world axes or (axes="local") the frame's own."""
+    v, _, R = _frame_motion(tree, q, qd, [0.0] * tree.nv, world, frame)
+    return (_in_axes(v, R, axes),)
+
+
+@algorithm(inputs="q qd qdd", outputs={"a": (6,)}, frame=REQUIRED, axes="world", uses="base_motion")
+def acceleration(
+    tree: Tree,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    world: World,
+    frame: str,
+    axes: str,
+) -> Outputs:
+    """Classical acceleration of a frame's origin, then angular, in world axes or (axes="local") the frame's own."""
+    _, a, R = _frame_motion(tree, q, qd, qdd, world, frame)
+    return (_in_axes(a, R, axes),)
+
+
+def world_pose(tree: Tree, q: Sequence[Scalar], i: int) -> Pose:
+    """Pose of body i in the world."""
+    return _chain_poses(tree, q, tree.ancestors(i))[-1] if i else Pose()
+
+
+def world_poses(tree: Tree, q: Sequence[Scalar]) -> list[Pose]:
+    """Poses of all bodies in the world, the base first."""
+    X_world = [Pose()]
+    for body in tree.bodies[1:]:
+        X_world.append(X_world[body.parent] @ _plain(*body.pose(q)))
+    return X_world
+
+
+def link_velocities(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world: World) -> list[Motion]:
+    """Velocity of each body's origin and its angular velocity, in its own axes."""
+    v = [world.base_velocity]
+    for body in tree.bodies[1:]:
+        R, p = body.pose(q)
+        up, s = v[body.parent], body.rate(qd)
+        v.append(Motion(R.T @ (up.linear + cross(up.angular, p)) + s.linear, R.T @ up.angular + s.angular))
+    return v
+
+
+def _frame_motion(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World, frame: str
+) -> tuple[Motion, Motion, Pose]:
+    """Velocity and classical acceleration of a frame in its own axes, and its pose in the world."""
+    i, X = tree.place(frame)
+    v, a = world.base_velocity, world.base_acceleration
+    for k in reversed(tree.ancestors(i)):
+        body = tree.bodies[k]
+        v, a = _step(*body.pose(q), v, a, body.rate(qd), body.rate(qdd))
+    v, a = _step(X.R, X.p, v, a, Motion(), Motion())
+    return v, a, world_pose(tree, q, i) @ X
+
+
+def _step(R: Any, p: Vec3, v: Motion, a: Motion, s: Motion, s_dot: Motion) -> tuple[Motion, Motion]:
+    """Velocity and acceleration carried over one joint."""
+    omega_a = R.T @ v.angular
+    omega = omega_a + s.angular
+    swing = cross(a.angular, p) + cross(v.angular, cross(v.angular, p))
+    velocity = Motion(R.T @ (v.linear + cross(v.angular, p)) + s.linear, omega)
+    return velocity, Motion(
+        R.T @ (a.linear + swing) + s_dot.linear + cross(omega_a + omega, s.linear),
+        R.T @ a.angular + s_dot.angular + cross(omega_a, s.angular),
+    )
+
+
+def _in_axes(m: Motion, X: Pose, axes: str) -> list[Scalar]:
+    return list(m) if axes == "local" else [*(X.R @ m.linear), *(X.R @ m.angular)]
+
+
+def _chain_poses(tree: Tree, q: Sequence[Scalar], chain: list[int]) -> list[Pose]:
+    """World poses of the bodies of a chain of ancestors, from the base outwards."""
+    X, found = Pose(), []
+    for k in reversed(chain):
+        X = X @ _plain(*tree.bodies[k].pose(q))
+        found.append(X)
+    return found
+
+
+def _plain(R: Any, p: Vec3) -> Pose:
+    return Pose(R.matrix() if isinstance(R, Turn) else R, p)

@@ -1,0 +1,58 @@
+"""The joint-space inertia matrix, by composite bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linkwise.algorithms.algorithm import Outputs, algorithm
+from linkwise.robot.tree import Tree
+from linkwise.scalar import Scalar
+from linkwise.spatial import Wrench
+
+
+@algorithm(inputs="q", outputs={"M": ("nv", "nv")}, torques_only=True)
+def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> Outputs:
+    """M with kinetic energy = qd^T M qd / 2, rotor inertia included.
+
+    Column k is the force that a unit acceleration of coordinate k needs at rest and without gravity: the bodies beyond
+    the joint move as one composite body, whose inertial wrench is then carried inwards.
+
+    Source: Walker and Orin's composite-body method, as [Khalil] section 3.3 recalls it; armature and rotors as in
+    `inverse_dynamics`.
+    """
+    bodies = tree.bodies
+    poses = [b.pose(q) for b in bodies]
+    composite = [b.inertia for b in bodies]
+    for i in range(len(bodies) - 1, 0, -1):
+        composite[bodies[i].parent] += composite[i].seen_from(*poses[i])
+
+    M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    for i in range(len(bodies) - 1, 0, -1):
+        for column, unit in bodies[i].axes:
+            wrench, k = composite[i].momentum(unit), i
+            while k:
+                for row, x in bodies[k].project(wrench):
+                    M[row][column] += x
+                    if k != i:
+                        M[column][row] += x
+                wrench, k = wrench.seen_from(*poses[k]), bodies[k].parent
+        if bodies[i].is_single:
+            M[bodies[i].v][bodies[i].v] += bodies[i].armature * (bodies[i].ratio * bodies[i].ratio)
+    _add_rotors(tree, q, M)
+    return ([x for row in M for x in row],)
+
+
+def _add_rotors(tree: Tree, q: Sequence[Scalar], M: list[list[Scalar]]) -> None:
+    """Add what the spin of each rotor relative to its link contributes: gear^2 I on its own joint, and coupling."""
+    for r in tree.rotors:
+        drive = tree.bodies[r.drives]
+        own, ratio = drive.v, r.gear * drive.ratio
+        M[own][own] += r.inertia * (ratio * ratio)
+        spin = Wrench(moment=r.axis * (r.inertia * ratio))
+        k = r.on
+        while k:
+            body = tree.bodies[k]
+            for row, x in body.project(spin):
+                M[row][own] += x
+                M[own][row] += x
+            spin, k = spin.seen_from(*body.pose(q)), body.parent

@@ -1,0 +1,73 @@
+"""The torque regressor: generalised forces as a linear function of the inertial and friction parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from linkwise.algorithms.algorithm import Outputs, World, algorithm
+from linkwise.algorithms.inverse_dynamics import Accelerations, accelerations
+from linkwise.robot.tree import Body, Rotor, Tree
+from linkwise.scalar import Scalar, sign
+from linkwise.spatial import Inertia, Wrench
+from linkwise.vector import cross, dot
+
+
+@algorithm(inputs="q qd qdd", outputs={"Y": ("nv", "np")}, uses="gravity base_motion")
+def regressor(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World) -> Outputs:
+    """Y with tau = Y @ robot.parameters(), columns as in `Robot.parameters`.
+
+    Column k is the torque of a robot whose parameters are all zero but the k-th, which is one: the inertial wrench of a
+    unit parameter, carried inwards to every joint it hangs on. Springs are not parameters; their torque is not in Y. A
+    motor's mass and tensor are part of the link that carries it.
+
+    Source: [Khalil] section 3.2 recalls that the model is linear in these parameters.
+    """
+    motion = accelerations(tree, q, qd, qdd, world)
+    columns: list[list[Scalar]] = []
+    for i, body in enumerate(tree.bodies[1:], start=1):
+        back = body.of_link.inverse()
+        for unit in UNIT_INERTIAS:
+            wrench = unit.seen_from(back.R, back.p).force(motion.v_dot[i], motion.U[i])
+            columns.append(carried_inwards(tree, motion, i, wrench))
+    for i, body in enumerate(tree.bodies[1:], start=1):
+        spinning = [r for r in tree.rotors if r.drives == i]
+        columns.append(
+            _rotor_column(tree, motion, spinning[0], qd, qdd) if spinning else _own(tree, body, qdd, lambda a: a)
+        )
+        columns.append(_own(tree, body, qd, lambda v: v))
+        columns.append(_own(tree, body, qd, sign))
+    return ([column[row] for row in range(tree.nv) for column in columns],)
+
+
+UNIT_INERTIAS = [Inertia.of_parameters(*(1.0 if j == k else 0.0 for j in range(10))) for k in range(10)]
+
+
+def carried_inwards(tree: Tree, motion: Accelerations, i: int, wrench: Wrench) -> list[Scalar]:
+    """Generalised forces of a wrench on body i alone."""
+    tau: list[Scalar] = [0.0] * tree.nv
+    while i:
+        for k, x in tree.bodies[i].project(wrench):
+            tau[k] += x
+        wrench, i = wrench.seen_from(*motion.poses[i]), tree.bodies[i].parent
+    return tau
+
+
+def _own(tree: Tree, body: Body, rates: Sequence[Scalar], law: Callable[[Scalar], Scalar]) -> list[Scalar]:
+    """A column with one entry: a law of the joint's own rate."""
+    column: list[Scalar] = [0.0] * tree.nv
+    if body.is_single:
+        column[body.v] = law(rates[body.v] * body.ratio) * body.ratio
+    return column
+
+
+def _rotor_column(
+    tree: Tree, motion: Accelerations, r: Rotor, qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> list[Scalar]:
+    """Torques of a rotor of unit inertia, spinning on its link."""
+    drive = tree.bodies[r.drives]
+    ratio = drive.ratio * r.gear
+    spin, spin_dot = qd[drive.v] * ratio, qdd[drive.v] * ratio
+    moment = r.axis * spin_dot + cross(motion.omega[r.on], r.axis) * spin
+    column = carried_inwards(tree, motion, r.on, Wrench(moment=moment))
+    column[drive.v] += (dot(r.axis, motion.omega_dot[r.on]) + spin_dot) * ratio
+    return column

@@ -1,0 +1,1 @@
+"""A program made into something that runs: interpreters, LLVM, C."""

@@ -1,0 +1,58 @@
+"""NumPy generalised ufuncs made of machine code, without a C compiler.
+
+`PyUFunc_FromFuncAndDataAndSignature` is entry 31 of the function table behind NumPy's capsule `_UFUNC_API`; it is
+called through ctypes. Broadcasting, casting, `out=` and the release of the interpreter lock are then NumPy's own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from linkwise.graph.program import Port
+
+FROM_FUNC_AND_DATA_AND_SIGNATURE = 31
+DOUBLE = 12  # NPY_DOUBLE
+NO_IDENTITY = -1
+
+_kept: list[Any] = []  # NumPy keeps pointers into these for ever
+
+
+def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
+    """The ufunc signature with fixed widths, such as "(7),(7)->(7,7)"."""
+
+    def side(ports: Sequence[Port]) -> str:
+        return ",".join("(" + ",".join(map(str, p.shape)) + ")" for p in ports)
+
+    return f"{side(inputs)}->{side(outputs)}"
+
+
+def make(address: int, name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> np.ufunc:
+    """A gufunc whose inner loop is the code at `address`."""
+    count = len(inputs) + len(outputs)
+    functions = (ctypes.c_void_p * 1)(address)
+    data = (ctypes.c_void_p * 1)(None)
+    types = (ctypes.c_char * count).from_buffer_copy(bytes([DOUBLE] * count))
+    texts = [name.encode(), doc.encode(), signature(inputs, outputs).encode()]
+    _kept.append((functions, data, types, texts))
+    return _factory()(
+        ctypes.cast(functions, ctypes.c_void_p), ctypes.cast(data, ctypes.c_void_p), types, 1,
+        len(inputs), len(outputs), NO_IDENTITY, texts[0], texts[1], 0, texts[2],
+    )  # fmt: skip
+
+
+@cache
+def _factory() -> Any:
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
+
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = ctypes.cast(pointer(_multiarray_umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
+    return ctypes.PYFUNCTYPE(
+        ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_int, ctypes.c_int,
+        ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p,
+    )(table[FROM_FUNC_AND_DATA_AND_SIGNATURE])  # fmt: skip

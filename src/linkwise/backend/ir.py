@@ -1,0 +1,357 @@
+"""LLVM assembly for a program: straight-line functions over SIMD lanes, and the loop that NumPy calls.
+
+Rows of a batch are taken `lanes` at a time. A tile of them is transposed into a buffer of vectors, one for each input
+number; the functions `chunk0`, `chunk1`, ... read and write such vectors only; a second transposition stores the
+results. A short last tile repeats its last row, so that a row's result never depends on the batch around it. Long
+programs are cut into chunks, because LLVM's time grows faster than a function's length; values that one chunk needs
+of another pass through a scratch buffer whose places are used again once free.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from linkwise.backend import tile
+from linkwise.graph.node import Node
+from linkwise.graph.program import Program
+
+FAST = "contract reassoc nsz"  # never nnan or ninf: a NaN stays in its row
+STACK = 32 * 1024  # bytes of buffers beyond which they come from the heap
+
+
+class Target(NamedTuple):
+    """What the generated code may assume of the machine."""
+
+    lanes: int
+    fma: bool
+    x86: bool
+
+
+class Chunk(NamedTuple):
+    """A piece of the schedule and the scratch places it reads and writes."""
+
+    nodes: Sequence[Node]
+    loads: dict[int, int]
+    stores: dict[int, int]
+
+
+def modules(program: Program, target: Target, chunk_size: int, chunks_in_module: int) -> list[str]:
+    """The assembly of a program: first the module with the loop, then those with the chunks it calls."""
+    chunks, scratch = split(program, chunk_size)
+    places = {n.index: k for k, n in enumerate(n for group in program.leaves for n in group)}
+    results: dict[int, list[int]] = {}
+    for k, n in enumerate(n for group in program.results for n in group):
+        results.setdefault(n.index, []).append(k)
+    texts = [_chunk(c, k, program, target, places, results) for k, c in enumerate(chunks)]
+    head = _header(target)
+    calls = [f"declare void @chunk{k}(ptr, ptr, ptr)" for k in range(len(texts))]
+    loop = "\n".join([head, *calls, tile.transfers(program, target.lanes), _loop(program, target, len(texts), scratch)])
+    packs = [texts[k : k + chunks_in_module] for k in range(0, len(texts), chunks_in_module)]
+    return [loop, *("\n".join([head, *pack]) for pack in packs)]
+
+
+def split(program: Program, size: int) -> tuple[list[Chunk], int]:
+    """The schedule in pieces, with scratch places for what crosses them, and how many places are needed."""
+    schedule = program.schedule
+    count = max(1, -(-len(schedule) // size))
+    step = -(-len(schedule) // count) or 1
+    pieces = [schedule[k : k + step] for k in range(0, len(schedule), step)]
+    home = {n.index: c for c, piece in enumerate(pieces) for n in piece}
+    last: dict[int, int] = {}
+    for c, piece in enumerate(pieces):
+        for n in piece:
+            for a in n.args:
+                if a.args and home[a.index] != c:
+                    last[a.index] = c
+    free: list[int] = []
+    place: dict[int, int] = {}
+    total, chunks = 0, []
+    expiring: dict[int, list[int]] = {}
+    for c, piece in enumerate(pieces):
+        loads = {a.index: place[a.index] for n in piece for a in n.args if a.args and home[a.index] != c}
+        stores = {}
+        for n in piece:
+            if n.index in last:
+                if not free:
+                    free.append(total)
+                    total += 1
+                stores[n.index] = place[n.index] = free.pop()
+                expiring.setdefault(last[n.index], []).append(place[n.index])
+        chunks.append(Chunk(piece, loads, stores))
+        free.extend(expiring.pop(c, ()))
+    return chunks, total
+
+
+# one line for each operation: the instruction, with {t} the type, {f} the flags, and the arguments
+INSTRUCTIONS = {
+    "add": "fadd {f} {t} {0}, {1}",
+    "sub": "fsub {f} {t} {0}, {1}",
+    "mul": "fmul {f} {t} {0}, {1}",
+    "div": "fdiv {f} {t} {0}, {1}",
+    "neg": "fneg {t} {0}",
+    "sqrt": "call {t} @llvm.sqrt.{s}({t} {0})",
+    "exp": "call {t} @llvm.exp.{s}({t} {0})",
+    "tanh": "call {t} @llvm.tanh.{s}({t} {0})",
+    "abs": "call {t} @llvm.fabs.{s}({t} {0})",
+}
+DECLARED = ("sqrt", "exp", "tanh", "fabs", "sin", "cos")
+
+
+class _Writer:
+    """Lines of one function, with fresh names for values."""
+
+    def __init__(self, target: Target) -> None:
+        self.lines: list[str] = []
+        self.target = target
+        self.type, self.suffix = f"<{target.lanes} x double>", f"v{target.lanes}f64"
+        self.integers, self.bits = f"<{target.lanes} x i64>", f"<{target.lanes} x i1>"
+        self.count = 0
+
+    def put(self, text: str) -> str:
+        """Append an instruction and return the name of its value."""
+        self.count += 1
+        name = f"%t{self.count}"
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def at(self, base: str, k: int) -> str:
+        return self.put(f"getelementptr inbounds {self.type}, ptr {base}, i64 {k}") if k else base
+
+    def load(self, base: str, k: int) -> str:
+        return self.put(f"load {self.type}, ptr {self.at(base, k)}, align {8 * self.target.lanes}")
+
+    def store(self, value: str, base: str, k: int) -> None:
+        self.lines.append(f"store {self.type} {value}, ptr {self.at(base, k)}, align {8 * self.target.lanes}")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        t = self.type
+        return self.put(f"call {t} @llvm.fma.{self.suffix}({t} {a}, {t} {b}, {t} {c})")
+
+
+def splat(value: float) -> str:
+    """A constant in every lane."""
+    return f"splat (double 0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X})"
+
+
+def _chunk(
+    chunk: Chunk,
+    number: int,
+    program: Program,
+    target: Target,
+    places: dict[int, int],
+    results: dict[int, list[int]],
+) -> str:
+    """The function of one chunk."""
+    w = _Writer(target)
+    t = w.type
+    values: dict[int, str] = {}
+    angles: dict[int, tuple[str, str]] = {}
+
+    def value(n: Node) -> str:
+        if n.op == "const":
+            return splat(n.value)
+        found = values.get(n.index)
+        if found is None:
+            found = w.load("%in", places[n.index]) if n.op == "input" else w.load("%scratch", chunk.loads[n.index])
+            values[n.index] = found
+        return found
+
+    for n in chunk.nodes:
+        if n.op in ("sin", "cos"):
+            a = n.args[0].index
+            if a not in angles:
+                angles[a] = _sincos(w, value(n.args[0]))
+            out = angles[a][n.op == "cos"]
+        else:
+            args = [value(a) for a in n.args]
+            rule = INSTRUCTIONS.get(n.op)
+            out = w.put(rule.format(*args, t=t, s=w.suffix, f=FAST)) if rule else COMPOSITE[n.op](w, *args)
+        values[n.index] = out
+        if n.index in chunk.stores:
+            w.store(out, "%scratch", chunk.stores[n.index])
+        for k in results.get(n.index, ()):
+            w.store(out, "%out", k)
+    if number == 0:  # results that are inputs themselves
+        for k, n in enumerate(n for group in program.results for n in group):
+            if n.op == "input":
+                w.store(value(n), "%out", k)
+    lines = "\n".join(w.lines)
+    return (
+        f"define hidden void @chunk{number}(ptr noalias %in, ptr noalias %out, ptr noalias %scratch) noinline nounwind"
+        f" {{\n{lines}\nret void\n}}"
+    )
+
+
+# ---- operations of several instructions
+
+
+def _sign(w: _Writer, x: str) -> str:
+    t = w.type
+    above = w.put(f"fcmp ogt {t} {x}, zeroinitializer")
+    below = w.put(f"fcmp olt {t} {x}, zeroinitializer")
+    flat = w.put(f"fcmp oeq {t} {x}, zeroinitializer")
+    a = w.put(f"select {w.bits} {flat}, {t} zeroinitializer, {t} {x}")  # a NaN stays one
+    b = w.put(f"select {w.bits} {below}, {t} {splat(-1.0)}, {t} {a}")
+    return w.put(f"select {w.bits} {above}, {t} {splat(1.0)}, {t} {b}")
+
+
+def _less(w: _Writer, a: str, b: str) -> str:
+    c = w.put(f"fcmp olt {w.type} {a}, {b}")
+    return w.put(f"select {w.bits} {c}, {w.type} {splat(1.0)}, {w.type} zeroinitializer")
+
+
+def _where(w: _Writer, c: str, a: str, b: str) -> str:
+    test = w.put(f"fcmp une {w.type} {c}, zeroinitializer")
+    return w.put(f"select {w.bits} {test}, {w.type} {a}, {w.type} {b}")
+
+
+COMPOSITE: dict[str, Callable[..., str]] = {"sign": _sign, "less": _less, "where": _where}
+
+# Cephes polynomials for sin and cos on [-pi/4, pi/4], highest power first, and pi/2 in two parts
+SIN = (1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6, -1.98412698295895385996e-4,
+       8.33333333332211858878e-3, -1.66666666666666307295e-1)  # fmt: skip
+COS = (-1.13585365213876817300e-11, 2.08757008419747316778e-9, -2.75573141792967388112e-7, 2.48015872888517045348e-5,
+       -1.38888888888730564116e-3, 4.16666666666665929218e-2)  # fmt: skip
+HALF_PI = (1.5707963267948965580e00, 6.1232339957367658860e-17)
+ROUNDER = 6755399441055744.0  # adding it leaves the nearest whole number in the low bits
+FARTHEST = 1e15  # beyond, the angle modulo a turn is lost: NaN
+
+
+def _sincos(w: _Writer, x: str) -> tuple[str, str]:
+    """Sine and cosine by Cody-Waite reduction with fused operations; libm's, number by number, where there are none."""
+    t, i = w.type, w.integers
+    if not w.target.fma:
+        return tuple(w.put(f"call {t} @llvm.{f}.{w.suffix}({t} {x})") for f in ("sin", "cos"))  # type: ignore[return-value]
+    turns = w.fma(x, splat(0.6366197723675813431), splat(ROUNDER))
+    n = w.put(f"fsub {t} {turns}, {splat(ROUNDER)}")
+    minus = w.put(f"fneg {t} {n}")
+    r = w.fma(minus, splat(HALF_PI[1]), w.fma(minus, splat(HALF_PI[0]), x))
+    size = w.put(f"call {t} @llvm.fabs.{w.suffix}({t} {x})")
+    near = w.put(f"fcmp olt {t} {size}, {splat(FARTHEST)}")
+    r = w.put(f"select {w.bits} {near}, {t} {r}, {t} {splat(float('nan'))}")
+    z = w.put(f"fmul {t} {r}, {r}")
+    s, c = splat(SIN[0]), splat(COS[0])
+    for k in range(1, 6):
+        s, c = w.fma(z, s, splat(SIN[k])), w.fma(z, c, splat(COS[k]))
+    sine = w.fma(w.put(f"fmul {t} {z}, {r}"), s, r)
+    cosine = w.fma(w.put(f"fmul {t} {z}, {z}"), c, w.fma(z, splat(-0.5), splat(1.0)))
+    # odd quarter turns swap the two; the second bit gives the sign
+    quarters = w.put(f"bitcast {t} {turns} to {i}")
+    low = w.put(f"shl {i} {quarters}, splat (i64 63)")
+    odd = w.put(f"icmp slt {i} {low}, zeroinitializer")
+    shifted = w.put(f"add {i} {quarters}, splat (i64 1)")
+    results = []
+    for quarter, a, b in ((quarters, cosine, sine), (shifted, sine, cosine)):
+        swapped = w.put(f"select {w.bits} {odd}, {t} {a}, {t} {b}")
+        second = w.put(f"and {i} {quarter}, splat (i64 2)")
+        flip = w.put(f"shl {i} {second}, splat (i64 62)")
+        whole = w.put(f"bitcast {t} {swapped} to {i}")
+        signed = w.put(f"xor {i} {whole}, {flip}")
+        results.append(w.put(f"bitcast {i} {signed} to {t}"))
+    return results[0], results[1]
+
+
+def _header(target: Target) -> str:
+    t, s = f"<{target.lanes} x double>", f"v{target.lanes}f64"
+    unary = [f"declare {t} @llvm.{f}.{s}({t})" for f in DECLARED]
+    return "\n".join([*unary, f"declare {t} @llvm.fma.{s}({t}, {t}, {t})"])
+
+
+def _loop(program: Program, target: Target, chunks: int, scratch: int) -> str:
+    """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`."""
+    lanes, t, align = target.lanes, f"<{target.lanes} x double>", 8 * target.lanes
+    inputs, outputs = ([p.size for p in side] for side in (program.inputs, program.outputs))
+    declared, buffers, release = _buffers(lanes, {"in": sum(inputs), "out": sum(outputs), "scratch": scratch})
+    flags_declared, flags_cleared = _clear_flags(target)
+
+    ports, stride = [], len(inputs) + len(outputs)
+    for j, port in enumerate([*program.inputs, *program.outputs]):
+        ports.append(f"""%pp{j} = getelementptr ptr, ptr %args, i64 {j}
+%p{j} = load ptr, ptr %pp{j}
+%sp{j} = getelementptr i64, ptr %steps, i64 {j}
+%s{j} = load i64, ptr %sp{j}
+%c{j} = getelementptr i64, ptr %steps, i64 {stride}""")
+        stride += len(port.shape)
+    constants = [
+        f"%k{k} = getelementptr {t}, ptr %out, i64 {k}\nstore {t} {splat(n.value)}, ptr %k{k}, align {align}"
+        for k, n in enumerate(n for group in program.results for n in group)
+        if n.op == "const"
+    ]
+    moves: dict[str, list[str]] = {"load": [], "store": []}
+    for verb, buffer, sizes, first in (("load", "in", inputs, 0), ("store", "out", outputs, len(inputs))):
+        offset = 0
+        for j, size in enumerate(sizes, start=first):
+            moves[verb].append(f"""%o{j} = mul i64 %i, %s{j}
+%q{j} = getelementptr i8, ptr %p{j}, i64 %o{j}
+%b{j} = getelementptr {t}, ptr %{buffer}, i64 {offset}
+call void @{verb}_port{j}(ptr %b{j}, ptr %q{j}, i64 %s{j}, ptr %c{j}, i64 %n)""")
+            offset += size
+    calls = [f"call void @chunk{k}(ptr %in, ptr %out, ptr %scratch)" for k in range(chunks)]
+    lines = [
+        declared,
+        flags_declared,
+        """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {
+entry:
+%rows = load i64, ptr %dims""",
+        buffers,
+        *ports,
+        *constants,
+        f"""br label %loop
+loop:
+%i = phi i64 [0, %entry], [%next, %body]
+%more = icmp slt i64 %i, %rows
+br i1 %more, label %body, label %exit
+body:
+%next = add i64 %i, {lanes}
+%left = sub i64 %rows, %i
+%short = icmp slt i64 %left, {lanes}
+%n = select i1 %short, i64 %left, i64 {lanes}""",
+        *moves["load"],
+        *calls,
+        *moves["store"],
+        "br label %loop\nexit:",
+        release,
+        flags_cleared,
+        "ret void\n}",
+    ]
+    return "\n".join(lines)
+
+
+def _buffers(lanes: int, widths: dict[str, int]) -> tuple[str, str, str]:
+    """Declarations, set-up and release of the buffers of vectors: on the stack, or on the heap where they are large."""
+    t, align = f"<{lanes} x double>", 8 * lanes
+    total = align * sum(widths.values())
+    if total <= STACK:
+        return "", "\n".join(f"%{b} = alloca {t}, i64 {max(1, n)}, align {align}" for b, n in widths.items()), ""
+    lines, offset = (
+        [
+            f"%raw = call ptr @malloc(i64 {total + 64})",
+            "%whole = ptrtoint ptr %raw to i64",
+            "%beyond = add i64 %whole, 63",
+            "%aligned = and i64 %beyond, -64",
+            "%heap = inttoptr i64 %aligned to ptr",
+        ],
+        0,
+    )
+    for buffer, width in widths.items():
+        lines.append(f"%{buffer} = getelementptr {t}, ptr %heap, i64 {offset}")
+        offset += width
+    declared = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
+    return declared, "\n".join(lines), "call void @free(ptr %raw)"
+
+
+def _clear_flags(target: Target) -> tuple[str, str]:
+    """Declarations, and what forgets the floating-point flags that infinities and repeated rows raise."""
+    if not target.x86:
+        return "declare i32 @feclearexcept(i32)", "%cleared = call i32 @feclearexcept(i32 31)"
+    return (
+        "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)",
+        """%mxcsr = alloca i32, align 4
+call void @llvm.x86.sse.stmxcsr(ptr %mxcsr)
+%old = load i32, ptr %mxcsr
+%clear = and i32 %old, -64
+store i32 %clear, ptr %mxcsr
+call void @llvm.x86.sse.ldmxcsr(ptr %mxcsr)""",
+    )

@@ -1,0 +1,89 @@
+"""A program made into something that runs: a native ufunc where LLVM is there, else the NumPy interpreter."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from linkwise._version import __version__
+from linkwise.backend import arrays, cache
+from linkwise.errors import InputError
+from linkwise.graph.program import Program
+
+BACKENDS = ("llvm", "numpy")
+
+_functions: dict[str, Any] = {}
+_lock = threading.RLock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def function(program: Program, doc: str = "") -> Callable[..., Any]:
+    """The program as a function of arrays; equal programs share one, for native code is never unloaded."""
+    if any(p.size == 0 for p in (*program.inputs, *program.outputs)) or backend() == "numpy":
+        return arrays.function(program)
+    return _native(program, doc)
+
+
+def _native(program: Program, doc: str) -> Any:
+    """The program as a native ufunc, from this process, from the cache on disk, or compiled now."""
+    from linkwise.backend import gufunc, llvm
+
+    facts = (__version__, program.digest, program.name, llvm.identity())
+    key = hashlib.sha256(repr(facts).encode()).hexdigest()
+    with _lock:
+        if key not in _functions:
+            objects = cache.read(key)
+            if objects is None:
+                objects = llvm.compile_objects(program)
+                cache.write(key, objects)
+            address = llvm.load_objects(objects)
+            _functions[key] = gufunc.make(address, program.name, doc, program.inputs, program.outputs)
+        return _functions[key]
+
+
+def backend() -> str:
+    """The back end in use: "llvm", or "numpy" where LLVM is missing, does not work, or `LINKWISE_BACKEND` says so."""
+    wanted = os.environ.get("LINKWISE_BACKEND", "llvm")
+    if wanted not in BACKENDS:
+        raise InputError(f"LINKWISE_BACKEND: expected one of {BACKENDS}, got {wanted!r}.")
+    if wanted == "llvm" and not _works():
+        return "numpy"
+    return wanted
+
+
+_checked: bool | None = None
+
+
+def _works() -> bool:
+    """Whether native ufuncs can be made and give the right answer here; tried once."""
+    global _checked
+    if _checked is None:
+        try:
+            _checked = _self_test()
+        except Exception as error:  # any failure of a foreign library means: use the interpreter
+            _checked = False
+            warnings.warn(
+                f"native code is not available ({error}); the NumPy interpreter is used, which is slower.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+    return _checked
+
+
+def _self_test() -> bool:
+    from linkwise.graph.program import Port, trace
+
+    program = trace("self_test", lambda x: ([x[0] + 2.0 * x[1]],), [Port("x", (2,))], [Port("y", (1,))])
+    return bool((_native(program, "")([[1.0, 2.0]] * 5) == 5.0).all())

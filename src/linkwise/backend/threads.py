@@ -1,0 +1,57 @@
+"""Large batches split over cores: rows are independent, and native loops release the interpreter's lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from linkwise.graph.program import Program
+
+SMALLEST = 256  # rows below which a second thread costs more than it saves
+
+_pools: dict[int, ThreadPoolExecutor] = {}
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pools.clear)
+
+
+def split(program: Program, function: Callable[..., Any], threads: int) -> Callable[..., Any]:
+    """The function with its batches cut into `threads` pieces along the longest batch axis."""
+
+    def call(*inputs: Any, out: Any = None) -> Any:
+        arrays = [np.asarray(x) for x in inputs]
+        ranks = [len(p.shape) for p in program.inputs]
+        if any(a.ndim < r for a, r in zip(arrays, ranks, strict=True)):
+            return function(*arrays, out=out)
+        batch = np.broadcast_shapes(*(a.shape[: a.ndim - r] for a, r in zip(arrays, ranks, strict=True)))
+        pieces = min(threads, int(np.prod(batch)) // SMALLEST)
+        if pieces < 2:
+            return function(*arrays) if out is None else function(*arrays, out=out)
+        axis = int(np.argmax(batch))
+        whole = [np.broadcast_to(a, (*batch, *a.shape[a.ndim - r :])) for a, r in zip(arrays, ranks, strict=True)]
+        given = (None,) * len(program.outputs) if out is None else out if isinstance(out, tuple) else (out,)
+        results = [
+            np.empty((*batch, *p.shape)) if o is None else o for o, p in zip(given, program.outputs, strict=True)
+        ]
+        edges = np.linspace(0, batch[axis], pieces + 1).astype(int)
+
+        def work(start: int, stop: int) -> None:
+            rows = (*[slice(None)] * axis, slice(start, stop))
+            function(*(a[rows] for a in whole), out=tuple(r[rows] for r in results))
+
+        for job in [_pool(threads).submit(work, int(a), int(b)) for a, b in pairwise(edges)]:
+            job.result()
+        return results[0] if len(results) == 1 else tuple(results)
+
+    return call
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    if threads not in _pools:
+        _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="linkwise")
+    return _pools[threads]

@@ -1,0 +1,211 @@
+"""Assembly that moves rows of arrays into vectors of lanes and back, by transposing tiles."""
+
+from __future__ import annotations
+
+from math import prod
+
+from linkwise.graph.program import Port, Program
+
+
+def transfers(program: Program, lanes: int) -> str:
+    """Functions `load_port<j>` and `store_port<j>` for every port, and the two that they share.
+
+    A port function takes the buffer, the first row, the step from row to row, the steps within a row, and how many
+    rows there are; it goes through a row in one sweep where the row is contiguous, else line by line.
+    """
+    texts = [_load_tile(lanes), _store_tile(lanes)]
+    for j, port in enumerate([*program.inputs, *program.outputs]):
+        verb = "load" if j < len(program.inputs) else "store"
+        texts.append(_port(f"{verb}_port{j}", f"{verb}_tile", port, lanes))
+    return "\n".join(texts)
+
+
+def _port(name: str, worker: str, port: Port, lanes: int) -> str:
+    rank, width = len(port.shape), port.size
+    strides = "\n".join(
+        f"%cp{d} = getelementptr i64, ptr %cs, i64 {d}\n%c{d} = load i64, ptr %cp{d}" for d in range(rank)
+    )
+    head = f"""
+define internal void @{name}(ptr %buffer, ptr %a, i64 %rs, ptr %cs, i64 %rows) alwaysinline nounwind {{
+entry:
+{strides}"""
+    if rank < 2:
+        step = "%c0" if rank else "8"
+        return f"""{head}
+call void @{worker}(ptr %buffer, ptr %a, i64 %rs, i64 {step}, i64 {width}, i64 %rows)
+ret void
+}}"""
+    whole, test = [], "true"
+    for d in range(rank):
+        whole.append(f"%e{d} = icmp eq i64 %c{d}, {8 * prod(port.shape[d + 1 :])}\n%f{d} = and i1 {test}, %e{d}")
+        test = f"%f{d}"
+    indices, offset, rest = [], "0", "%l"
+    for d in range(rank - 2, -1, -1):  # the line's index along each axis but the last
+        indices.append(f"""%k{d} = urem i64 {rest}, {port.shape[d]}
+%r{d} = udiv i64 {rest}, {port.shape[d]}
+%m{d} = mul i64 %k{d}, %c{d}
+%o{d} = add i64 {offset}, %m{d}""")
+        offset, rest = f"%o{d}", f"%r{d}"
+    line = port.shape[-1]
+    return "\n".join(
+        [
+            head,
+            *whole,
+            f"""br i1 {test}, label %whole, label %lines
+whole:
+call void @{worker}(ptr %buffer, ptr %a, i64 %rs, i64 8, i64 {width}, i64 %rows)
+ret void
+lines:
+%l = phi i64 [0, %entry], [%l1, %lines]""",
+            *indices,
+            f"""%at = getelementptr i8, ptr %a, i64 {offset}
+%bk = mul i64 %l, {line}
+%to = getelementptr <{lanes} x double>, ptr %buffer, i64 %bk
+call void @{worker}(ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {line}, i64 %rows)
+%l1 = add i64 %l, 1
+%done = icmp uge i64 %l1, {width // line}
+br i1 %done, label %exit, label %lines
+exit:
+ret void
+}}""",
+        ]
+    )
+
+
+SIGNATURE = "(ptr noalias %buffer, ptr %a, i64 %rs, i64 %cs, i64 %n, i64 %rows) noinline nounwind {\nentry:"
+
+
+def _load_tile(lanes: int) -> str:
+    """Rows to lanes: number k of each row into vector k. Rows beyond the last repeat it."""
+    t = f"<{lanes} x double>"
+    rows = "\n".join(
+        f"""%in{r} = icmp ult i64 {r}, %last
+%row{r} = select i1 %in{r}, i64 {r}, i64 %last
+%off{r} = mul i64 %row{r}, %rs
+%a{r} = getelementptr i8, ptr %a, i64 %off{r}"""
+        for r in range(lanes)
+    )
+    loads = "\n".join(
+        f"%p{r} = getelementptr double, ptr %a{r}, i64 %k\n%x{r} = load {t}, ptr %p{r}, align 8" for r in range(lanes)
+    )
+    turned, names = _transpose([f"%x{r}" for r in range(lanes)], lanes)
+    stores = "\n".join(
+        f"%b{r} = getelementptr {t}, ptr %b, i64 {r}\nstore {t} {name}, ptr %b{r}, align {8 * lanes}"
+        for r, name in enumerate(names)
+    )
+    gather = "\n".join(
+        f"""%q{r} = getelementptr i8, ptr %a{r}, i64 %so
+%d{r} = load double, ptr %q{r}, align 8
+%v{r} = insertelement {t} {f"%v{r - 1}" if r else "poison"}, double %d{r}, i32 {r}"""
+        for r in range(lanes)
+    )
+    return f"""
+define internal void @load_tile{SIGNATURE}
+%last = sub i64 %rows, 1
+{rows}
+%contiguous = icmp eq i64 %cs, 8
+%wide = icmp uge i64 %n, {lanes}
+%fast = and i1 %contiguous, %wide
+br i1 %fast, label %blocks, label %single
+blocks:
+%k = phi i64 [0, %entry], [%k3, %blocks]
+{loads}
+{turned}
+%b = getelementptr {t}, ptr %buffer, i64 %k
+{stores}
+{_advance(lanes)}
+br i1 %done, label %exit, label %blocks
+single:
+%s = phi i64 [0, %entry], [%s2, %single]
+%so = mul i64 %s, %cs
+{gather}
+%sb = getelementptr {t}, ptr %buffer, i64 %s
+store {t} %v{lanes - 1}, ptr %sb, align {8 * lanes}
+%s2 = add i64 %s, 1
+%sd = icmp uge i64 %s2, %n
+br i1 %sd, label %exit, label %single
+exit:
+ret void
+}}"""
+
+
+def _store_tile(lanes: int) -> str:
+    """Lanes to rows; rows beyond the last are not written."""
+    t = f"<{lanes} x double>"
+    rows = "\n".join(f"%off{r} = mul i64 {r}, %rs\n%a{r} = getelementptr i8, ptr %a, i64 %off{r}" for r in range(lanes))
+    loads = "\n".join(
+        f"%b{r} = getelementptr {t}, ptr %b, i64 {r}\n%x{r} = load {t}, ptr %b{r}, align {8 * lanes}"
+        for r in range(lanes)
+    )
+    turned, names = _transpose([f"%x{r}" for r in range(lanes)], lanes)
+    stores = "\n".join(
+        f"%p{r} = getelementptr double, ptr %a{r}, i64 %k\nstore {t} {name}, ptr %p{r}, align 8"
+        for r, name in enumerate(names)
+    )
+    return f"""
+define internal void @store_tile{SIGNATURE}
+%full = icmp eq i64 %rows, {lanes}
+{rows}
+%contiguous = icmp eq i64 %cs, 8
+%wide = icmp uge i64 %n, {lanes}
+%f1 = and i1 %contiguous, %wide
+%fast = and i1 %f1, %full
+br i1 %fast, label %blocks, label %row
+blocks:
+%k = phi i64 [0, %entry], [%k3, %blocks]
+%b = getelementptr {t}, ptr %buffer, i64 %k
+{loads}
+{turned}
+{stores}
+{_advance(lanes)}
+br i1 %done, label %exit, label %blocks
+row:
+%r = phi i64 [0, %entry], [%r2, %rowend]
+%ro = mul i64 %r, %rs
+%ra = getelementptr i8, ptr %a, i64 %ro
+br label %single
+single:
+%s = phi i64 [0, %row], [%s2, %single]
+%so = mul i64 %s, %cs
+%q = getelementptr i8, ptr %ra, i64 %so
+%sb = getelementptr {t}, ptr %buffer, i64 %s
+%sl = getelementptr double, ptr %sb, i64 %r
+%d = load double, ptr %sl, align 8
+store double %d, ptr %q, align 8
+%s2 = add i64 %s, 1
+%sd = icmp uge i64 %s2, %n
+br i1 %sd, label %rowend, label %single
+rowend:
+%r2 = add i64 %r, 1
+%rd = icmp uge i64 %r2, %rows
+br i1 %rd, label %exit, label %row
+exit:
+ret void
+}}"""
+
+
+def _advance(lanes: int) -> str:
+    """The next block of columns; the last one may overlap the one before it."""
+    return f"""%k2 = add i64 %k, {lanes}
+%top = sub i64 %n, {lanes}
+%over = icmp ugt i64 %k2, %top
+%k3 = select i1 %over, i64 %top, i64 %k2
+%done = icmp uge i64 %k2, %n"""
+
+
+def _transpose(rows: list[str], lanes: int) -> tuple[str, list[str]]:
+    """A square transposition by halves: after the step of width w, blocks of w by w have changed places."""
+    t, width, lines = f"<{lanes} x double>", 1, []
+    while width < lanes:
+        turned = list(rows)
+        for i in range(lanes):
+            if i & width:
+                continue
+            j = i | width
+            for out, shift in ((i, 0), (j, width)):
+                picks = [(k & ~width) + shift + (lanes if k & width else 0) for k in range(lanes)]
+                mask = ", ".join(f"i32 {p}" for p in picks)
+                turned[out] = f"%tr{width}_{out}"
+                lines.append(f"{turned[out]} = shufflevector {t} {rows[i]}, {t} {rows[j]}, <{lanes} x i32> <{mask}>")
+        rows, width = turned, 2 * width
+    return "\n".join(lines), rows

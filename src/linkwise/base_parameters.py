@@ -1,0 +1,113 @@
+"""The base parameters of a robot: the smallest set of numbers that its torques depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.algorithms import regressor
+from linkwise.compile import Kernel, compile
+from linkwise.robot.robot import Robot
+
+DEPENDENT = (
+    1e-10  # a column whose part beyond the span of those before it is smaller than this is a combination of them
+)
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """Which parameters remain, and how the others are grouped with them.
+
+    `mapping @ robot.parameters()` are the base parameters; with Y = regressor(q, qd, qdd), tau = Y[..., kept] @ base.
+
+    Attributes:
+        robot: whose parameters they are.
+        kept: places, in `robot.parameters()`, of the parameters that lead a group.
+        mapping: matrix (number of base parameters, number of parameters).
+        unidentifiable: names of parameters that no torque depends on.
+    """
+
+    robot: Robot
+    kept: NDArray[np.intp]
+    mapping: NDArray[np.float64]
+    unidentifiable: tuple[str, ...]
+    _kernel: Kernel
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The base parameters of the robot as it is described."""
+        return self.mapping @ self.robot.parameters()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each group as a sum of the robot's parameters."""
+        return tuple(" ".join(self._terms(row, k)) for row, k in zip(self.mapping, self.kept, strict=True))
+
+    def _terms(self, row: NDArray[np.float64], first: int) -> list[str]:
+        names = self.robot.parameter_names
+        terms = [names[first]]
+        for k in np.flatnonzero(row):
+            if k != first:
+                size = abs(row[k])
+                factor = "" if size == 1.0 else f"{size:.6g} "
+                terms.append(f"{'-' if row[k] < 0 else '+'} {factor}{names[k]}")
+        return terms
+
+    def regressor(self, q: Any, qd: Any, qdd: Any) -> NDArray[np.float64]:
+        """Y_base (..., nv, len(self)) with tau = Y_base @ values."""
+        return self._kernel(q, qd, qdd)[..., self.kept]
+
+
+def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
+    """The base parameters of a robot, from its regressor at random states.
+
+    Columns are taken in the order of `robot.parameters()`, links nearer the base first, so that a parameter is grouped
+    with those of the links that carry it.
+
+    Args:
+        robot: fixed or floating; springs do not count.
+        seed: of the random states.
+
+    Source: the numerical method of Gautier (1991), with each column tested against the span of those kept before it.
+    """
+    kernel = compile(robot, regressor)
+    rng = np.random.default_rng(seed)
+    count = len(robot.parameter_names)
+    rows = max(8, -(-3 * count // max(1, robot.nv)))
+    q = rng.uniform(-np.pi, np.pi, (rows, robot.nq))
+    qd, qdd = rng.normal(size=(2, rows, robot.nv)) * 3.0
+    Y = kernel(q, qd, qdd).reshape(-1, count)
+    size = np.linalg.norm(Y, axis=0)
+    scale = np.where(size > DEPENDENT * max(size.max(initial=0.0), 1.0), size, np.inf)
+    unit = Y / scale
+    Q = np.empty((Y.shape[0], 0))
+    kept: list[int] = []
+    for k in range(count):
+        rest = unit[:, k]
+        for _ in range(2):
+            rest = rest - Q @ (Q.T @ rest)
+        length = float(np.linalg.norm(rest))
+        if length > DEPENDENT:
+            kept.append(k)
+            Q = np.column_stack([Q, rest / length])
+    others = [k for k in range(count) if k not in set(kept) and np.isfinite(scale[k])]
+    mapping = np.zeros((len(kept), count))
+    mapping[np.arange(len(kept)), kept] = 1.0
+    if kept and others:
+        beta = np.linalg.lstsq(unit[:, kept], unit[:, others], rcond=None)[0]
+        beta = beta / scale[kept][:, None] * scale[others]
+        mapping[:, others] = np.where(np.abs(beta) < 1e-9, 0.0, _rounded(beta))
+    lost = tuple(robot.parameter_names[k] for k in range(count) if not np.isfinite(scale[k]))
+    return BaseParameters(robot, np.array(kept, dtype=np.intp), mapping, lost, kernel)
+
+
+def _rounded(beta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Whole numbers where only round-off keeps the coefficients from them."""
+    whole = np.round(beta)
+    return np.where(np.abs(beta - whole) < 1e-9, whole, beta)

@@ -1,0 +1,37 @@
+"""The one family of exceptions that Linkwise raises on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class LinkwiseError(ValueError):
+    """Something a user can mend: the message says what, where, and what to do."""
+
+
+class ModelError(LinkwiseError):
+    """A robot description that has no meaning: impossible physics or structure."""
+
+
+class InputError(LinkwiseError):
+    """Arguments of a call that do not fit: shapes, types, unknown options."""
+
+
+class UnknownNameError(LinkwiseError):
+    """A name that the robot does not have; the message lists those it has."""
+
+    def __init__(self, kind: str, name: object, valid: Iterable[str]) -> None:
+        names = list(valid)
+        close = get_close_matches(str(name), names, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        super().__init__(f"unknown {kind} {name!r}.{hint} Valid names: {listing(names)}.")
+
+
+def listing(names: Iterable[object], most: int = 40) -> str:
+    """The names for a message, quoted, cut after `most` of them."""
+    quoted = [repr(n) for n in names]
+    if not quoted:
+        return "(none)"
+    rest = len(quoted) - most
+    return ", ".join(quoted[:most]) + (f", ... and {rest} more" if rest > 0 else "")

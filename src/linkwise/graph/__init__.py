@@ -1,0 +1,1 @@
+"""The tracing core: expressions, their simplification and derivatives. It knows scalars, not robots."""

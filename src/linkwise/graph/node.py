@@ -1,0 +1,149 @@
+"""Interned expressions: equal expressions are one node, and trivial arithmetic is folded as it is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linkwise.graph import simplify
+from linkwise.graph.op import OPS
+
+
+class Graph:
+    """Expressions under construction. Nodes are numbered in the order they were made, arguments first."""
+
+    __slots__ = ("_constants", "_table", "names", "nodes")
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.names: dict[int, str] = {}
+        self._table: dict[tuple[Any, ...], Node] = {}
+        self._constants: dict[float, Node] = {}
+
+    def constant(self, value: float) -> Node:
+        node = self._constants.get(value)
+        if node is None:
+            node = self._constants[value] = self._new("const", (), value)
+        return node
+
+    def input(self, name: str) -> Node:
+        """A new input; its text is its name."""
+        return self._new("input", (), name)
+
+    def apply(self, op: str, *args: Node) -> Node:
+        """The node of that operation, made if there is none yet; no rule is applied."""
+        key = (op, *[a.index for a in args])
+        node = self._table.get(key)
+        if node is None:
+            node = self._table[key] = self._new(op, args, None)
+        return node
+
+    def apply2(self, op: str, a: Node, b: Node) -> Node:
+        """As `apply`, for the two arguments that most operations have."""
+        key = (op, a.index, b.index)
+        node = self._table.get(key)
+        if node is None:
+            node = self._table[key] = self._new(op, (a, b), None)
+        return node
+
+    def _new(self, op: str, args: tuple[Node, ...], value: Any) -> Node:
+        nodes = self.nodes
+        node = Node(self, len(nodes), op, args, value)
+        nodes.append(node)
+        return node
+
+
+class Node:
+    """A value known when the kernel runs. Arithmetic returns a node, or a float where the result is known now."""
+
+    __slots__ = ("args", "graph", "index", "op", "value")
+
+    def __init__(self, graph: Graph, index: int, op: str, args: tuple[Node, ...], value: Any) -> None:
+        self.graph, self.index, self.op, self.args, self.value = graph, index, op, args, value
+
+    def __add__(self, other: Any) -> Any:
+        return simplify.add(self.graph, self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return simplify.sub(self.graph, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return simplify.sub(self.graph, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return simplify.mul(self.graph, self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return simplify.div(self.graph, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return simplify.div(self.graph, other, self)
+
+    def __neg__(self) -> Any:
+        return simplify.neg(self.graph, self)
+
+    def __pow__(self, power: int) -> Any:
+        if not isinstance(power, int):
+            raise TypeError("only whole powers can be traced; use sqrt and exp for others")
+        result: Any = 1.0
+        for _ in range(abs(power)):
+            result = result * self
+        return result if power >= 0 else 1.0 / result
+
+    def __abs__(self) -> Any:
+        return self.graph.apply("abs", self)
+
+    def sqrt(self) -> Any:
+        return self.graph.apply("sqrt", self)
+
+    def sin(self) -> Any:
+        return self.graph.apply("sin", self)
+
+    def cos(self) -> Any:
+        return self.graph.apply("cos", self)
+
+    def exp(self) -> Any:
+        return self.graph.apply("exp", self)
+
+    def tanh(self) -> Any:
+        return self.graph.apply("tanh", self)
+
+    def sign(self) -> Any:
+        return self.graph.apply("sign", self)
+
+    def less(self, other: Any) -> Any:
+        return self.graph.apply("less", self, lift(self.graph, other))
+
+    def greater(self, other: Any) -> Any:
+        return self.graph.apply("less", lift(self.graph, other), self)
+
+    def where(self, a: Any, b: Any) -> Any:
+        if a is b:
+            return a
+        return self.graph.apply("where", self, lift(self.graph, a), lift(self.graph, b))
+
+    def named(self, name: str) -> None:
+        """Give this value a name for listings; the first name stays."""
+        if self.op not in ("const", "input"):
+            self.graph.names.setdefault(self.index, name)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a traced value has no truth of its own while tracing: use scalar.where and scalar.less")
+
+    __lt__ = __le__ = __gt__ = __ge__ = lambda self, other: self.__bool__()
+
+    def __float__(self) -> float:
+        raise TypeError("a traced value has no number while tracing: use the functions of linkwise.scalar")
+
+    def __repr__(self) -> str:
+        if self.op in ("const", "input"):
+            return str(self.value)
+        return OPS[self.op].text.format(*(f"t{a.index}" if a.args else repr(a) for a in self.args))
+
+
+def lift(graph: Graph, x: Any) -> Node:
+    """The node of x, made for a number."""
+    return x if isinstance(x, Node) else graph.constant(float(x))

@@ -1,0 +1,123 @@
+"""A traced function: named input arrays, named output arrays, and the expressions between them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+from linkwise.errors import LinkwiseError
+from linkwise.graph.node import Graph, Node, lift
+from linkwise.graph.op import OPS
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output array of a program."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Straight-line code. `inputs` and `outputs` are ports; `leaves[k]` and `results[k]` their nodes, flat.
+
+    `schedule` lists the live nodes, arguments before uses, without inputs and constants.
+    """
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    leaves: tuple[tuple[Node, ...], ...]
+    results: tuple[tuple[Node, ...], ...]
+
+    @cached_property
+    def schedule(self) -> tuple[Node, ...]:
+        seen: set[int] = set()
+        stack = [n for group in self.results for n in group]
+        live = []
+        while stack:
+            n = stack.pop()
+            if n.index in seen:
+                continue
+            seen.add(n.index)
+            if n.args:
+                live.append(n)
+                stack.extend(n.args)
+        live.sort(key=lambda n: n.index)
+        return tuple(live)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """The names that the algorithm gave to intermediate values, by node index."""
+        return self.leaves[0][0].graph.names if self.leaves and self.leaves[0] else {}
+
+    def count(self) -> Counter[str]:
+        """How many operations one evaluation takes, by kind; sine and cosine of one angle count as one `sincos`."""
+        total = Counter(OPS[n.op].counted for n in self.schedule if OPS[n.op].counted not in ("trig",))
+        angles = {n.args[0].index for n in self.schedule if OPS[n.op].counted == "trig"}
+        if angles:
+            total["sincos"] = len(angles)
+        return total
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all that determines the numbers."""
+        place: dict[int, Any] = {}
+        for group in self.leaves:
+            for n in group:
+                place[n.index] = len(place)
+        facts: list[Any] = [self.inputs, self.outputs]
+        for n in self.schedule:
+            facts.append(n.op)
+            for a in n.args:
+                facts.append(a.value if a.op == "const" else place[a.index])  # a float, or an int for a place
+            place[n.index] = len(place)
+        facts.extend(n.value if n.op == "const" else place[n.index] for group in self.results for n in group)
+        return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+def trace(
+    name: str,
+    function: Callable[..., Sequence[Any]],
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+) -> Program:
+    """The program of `function`, called once with a flat list of nodes for each input.
+
+    It returns one flat sequence of values for each output, numbers where they do not depend on the inputs.
+    """
+    graph = Graph()
+    leaves = []
+    for port in inputs:
+        leaves.append(tuple(graph.input(f"{port.name}{k + 1}" if port.shape else port.name) for k in range(port.size)))
+    values = function(*[list(group) for group in leaves])
+    return finish(name, graph, inputs, outputs, leaves, values)
+
+
+def finish(
+    name: str,
+    graph: Graph,
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    leaves: Sequence[tuple[Node, ...]],
+    values: Sequence[Any],
+) -> Program:
+    """The program of expressions already written on a graph, with sizes checked."""
+    if len(values) != len(outputs):
+        raise LinkwiseError(f"{name}: expected {len(outputs)} outputs, got {len(values)} from the traced function.")
+    results = []
+    for port, flat in zip(outputs, values, strict=True):
+        if len(flat) != port.size:
+            raise LinkwiseError(f"{name}: expected {port.size} numbers for {port.name}, got {len(flat)}.")
+        results.append(tuple(lift(graph, x) for x in flat))
+    return Program(name, tuple(inputs), tuple(outputs), tuple(leaves), tuple(results))

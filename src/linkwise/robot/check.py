@@ -1,0 +1,128 @@
+"""Checks of the numbers and names of a robot: each answers bad input with what, where, and what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from linkwise.errors import ModelError
+from linkwise.spatial import Pose, symmetric
+from linkwise.vector import Mat3, Vec3
+
+
+def name(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ModelError(f"{what}: expected a name (a string that is not empty), got {value!r}.")
+    return value
+
+
+def number(value: Any, what: str, *, least: float | None = None, above: float | None = None) -> float:
+    """A finite float; `least` and `above` bound it from below."""
+    if isinstance(value, (bool, str, bytes, complex)) or value is None:
+        raise ModelError(f"{what}: expected a number, got {value!r}.")
+    try:
+        x = float(value)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what}: expected a number, got {value!r}.") from error
+    if not math.isfinite(x):
+        raise ModelError(f"{what}: expected a finite number, got {x}. Give the true value or leave it out.")
+    if least is not None and x < least:
+        raise ModelError(f"{what}: expected a number of at least {least:g}, got {x:g}.")
+    if above is not None and x <= above:
+        raise ModelError(f"{what}: expected a number above {above:g}, got {x:g}.")
+    return x
+
+
+def bound(value: Any, what: str) -> float:
+    """A limit: a number above zero, or infinity for none."""
+    if isinstance(value, float) and value == math.inf:
+        return value
+    return number(value, what, least=0.0)
+
+
+def numbers(values: Any, what: str, length: int) -> tuple[float, ...]:
+    try:
+        items = list(values)
+    except TypeError as error:
+        raise ModelError(f"{what}: expected {length} numbers, got {values!r}.") from error
+    if len(items) != length or isinstance(values, (str, bytes)):
+        raise ModelError(f"{what}: expected {length} numbers, got {len(items)}: {values!r}.")
+    return tuple(number(x, f"{what}[{k}]") for k, x in enumerate(items))
+
+
+def vector(value: Any, what: str) -> Vec3:
+    return Vec3(*numbers(value, what, 3))
+
+
+def axis(value: Any, what: str) -> Vec3:
+    """A direction, returned with length one; coordinate axes come out exact."""
+    v = vector(value, what)
+    length = math.sqrt(v.x * v.x + v.y * v.y + v.z * v.z)
+    if not 1e-9 < length < 1e9:
+        raise ModelError(
+            f"{what}: expected a direction, got {tuple(v)}. Give a vector that is not zero, such as (0, 0, 1)."
+        )
+    if abs(length - 1.0) < 1e-15:
+        return v
+    return Vec3(*(x / length for x in v))
+
+
+def tensor(value: Any, what: str) -> tuple[float, ...]:
+    """xx, xy, xz, yy, yz, zz from a diagonal of 3, from those 6, or from a symmetric 3 by 3 matrix."""
+    try:
+        items = list(value)
+    except TypeError as error:
+        raise ModelError(f"{what}: expected 3, 6 or 3 by 3 numbers, got {value!r}.") from error
+    if len(items) == 6:
+        return numbers(items, what, 6)
+    if len(items) == 3 and all(_is_row(r) for r in items):
+        rows = [numbers(r, f"{what} row {k}", 3) for k, r in enumerate(items)]
+        scale = max(abs(x) for r in rows for x in r)
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            if abs(rows[i][j] - rows[j][i]) > 1e-9 * scale:
+                raise ModelError(
+                    f"{what}: expected a symmetric tensor, got {rows[i][j]:g} and {rows[j][i]:g} at {i},{j}."
+                )
+        return (rows[0][0], rows[0][1], rows[0][2], rows[1][1], rows[1][2], rows[2][2])
+    xx, yy, zz = numbers(items, what, 3)
+    return (xx, 0.0, 0.0, yy, 0.0, zz)
+
+
+def pose(value: Any, what: str) -> Pose:
+    """A Pose, a 4 by 4 matrix, or a vector of three for a pose that is not turned; the rotation must be one."""
+    if value is None:
+        return Pose()
+    if not isinstance(value, Pose):
+        try:
+            rows = [list(r) if _is_row(r) else r for r in value]
+        except TypeError as error:
+            raise ModelError(f"{what}: expected a Pose, a 4 by 4 matrix or 3 numbers, got {value!r}.") from error
+        if len(rows) == 3 and not any(_is_row(r) for r in rows):
+            return Pose(p=vector(rows, what))
+        if len(rows) != 4 or any(not _is_row(r) or len(r) != 4 for r in rows):
+            raise ModelError(f"{what}: expected a Pose, a 4 by 4 matrix or 3 numbers, got {value!r}.")
+        value = Pose.of_matrix(rows)
+    R = Mat3.of([numbers(r, f"{what}.R row {k}", 3) for k, r in enumerate(value.R)])
+    p = vector(value.p, f"{what}.p")
+    error_of_R = max(abs(x) for r in (R.T @ R - symmetric(1.0, 0.0, 0.0, 1.0, 0.0, 1.0)) for x in r)
+    a, b, c = R
+    determinant = a.x * (b.y * c.z - b.z * c.y) - a.y * (b.x * c.z - b.z * c.x) + a.z * (b.x * c.y - b.y * c.x)
+    if error_of_R > 1e-6 or determinant < 0:
+        raise ModelError(
+            f"{what}.R: expected a rotation, got a matrix whose R^T R differs from 1 by {error_of_R:.1e}"
+            f" and whose determinant is {determinant:.6g}."
+        )
+    return Pose(R, p)
+
+
+def unique(names: Iterable[str], kind: str) -> None:
+    seen: set[str] = set()
+    for n in names:
+        if n in seen:
+            raise ModelError(f"{kind} {n!r}: expected one {kind} of that name, got two. Rename one of them.")
+        seen.add(n)
+
+
+def _is_row(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) > 0

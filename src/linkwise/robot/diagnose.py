@@ -1,0 +1,52 @@
+"""What looks wrong about a robot without stopping it from being computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from linkwise.robot.robot import Robot
+
+
+class Diagnostic(NamedTuple):
+    """One remark: `level` is "error", "warning" or "info"; `where` names the item."""
+
+    level: str
+    where: str
+    message: str
+
+
+def diagnose(robot: Robot) -> tuple[Diagnostic, ...]:
+    """All remarks on a robot, the reader's own first."""
+    from linkwise.robot.tree import Tree
+
+    found = [Diagnostic(*n) for n in robot.notes]
+    for link in robot.links:
+        xx, xy, xz, yy, yz, zz = link.inertia
+        moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        scale = float(np.abs(moments).max())
+        values = ", ".join(f"{m:.4g}" for m in moments)
+        if moments[0] < -1e-9 * scale:
+            found.append(
+                Diagnostic(
+                    "error",
+                    f"link {link.name!r}",
+                    f"inertia tensor is indefinite: principal moments {values}",
+                )
+            )
+        elif moments[2] - moments[0] - moments[1] > 1e-6 * scale:
+            found.append(
+                Diagnostic(
+                    "error",
+                    f"link {link.name!r}",
+                    f"inertia breaks the triangle inequality: principal moments {values}; no rigid body has them",
+                )
+            )
+        if link.mass == 0.0 and scale > 0.0:
+            found.append(Diagnostic("warning", f"link {link.name!r}", "has an inertia tensor but no mass"))
+    for body in Tree.of(robot).bodies[1:]:
+        if not any(body.inertia.parameters()) and not body.armature:
+            found.append(Diagnostic("warning", f"link {body.link!r}", "moves but has neither mass nor inertia"))
+    return tuple(found)

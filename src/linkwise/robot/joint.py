@@ -1,0 +1,95 @@
+"""Joints: how one link moves on another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from linkwise.errors import ModelError
+from linkwise.robot import check
+from linkwise.robot.drive import Drive, Friction, Limits, Spring
+from linkwise.spatial import Pose
+from linkwise.vector import EZ, ZERO3, Vec3
+
+KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """This joint follows another: q = ratio * q[joint] + offset."""
+
+    joint: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        check.name(self.joint, "mimic joint")
+        object.__setattr__(self, "ratio", check.number(self.ratio, "mimic ratio"))
+        object.__setattr__(self, "offset", check.number(self.offset, "mimic offset"))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """How the link `child` moves on the link `parent`.
+
+    Args:
+        name: unique among the robot's joints.
+        parent, child: names of links.
+        kind: "revolute", "continuous" (revolute without position limits), "prismatic", "fixed" or "floating".
+        origin: pose of the child's frame in the parent's at q = 0.
+        axis: direction of a revolute or prismatic joint, in the child's axes.
+        anchor: a point of that axis, in the child's frame; joint wrenches refer to it.
+        friction: on the joint's side.
+        armature: rotor inertia felt at the joint, kg m^2 or kg; adds armature * qdd to the torque (Khalil, Nasser).
+        spring: passive spring and damper along the joint.
+        drive: motor, gear, series elasticity.
+        limits: bounds of the motion.
+        mimic: follow another joint.
+    """
+
+    name: str
+    parent: str
+    child: str
+    kind: str = "revolute"
+    origin: Pose = Pose()
+    axis: Vec3 = EZ
+    anchor: Vec3 = ZERO3
+    friction: Friction = Friction()
+    armature: float = 0.0
+    spring: Spring | None = None
+    drive: Drive | None = None
+    limits: Limits = Limits()
+    mimic: Mimic | None = None
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        what = f"joint {check.name(self.name, 'joint name')!r}"
+        check.name(self.parent, f"{what} parent")
+        check.name(self.child, f"{what} child")
+        if self.kind not in KINDS:
+            raise ModelError(f"{what} kind: expected one of {KINDS}, got {self.kind!r}.")
+        set_(self, "origin", check.pose(self.origin, f"{what} origin"))
+        set_(self, "axis", check.axis(self.axis, f"{what} axis"))
+        set_(self, "anchor", check.vector(self.anchor, f"{what} anchor"))
+        set_(self, "armature", check.number(self.armature, f"{what} armature", least=0.0))
+        if self.parent == self.child:
+            raise ModelError(f"{what}: expected two links, got {self.parent!r} as parent and child.")
+        if self.armature and self.drive is not None and self.drive.motor is not None:
+            raise ModelError(f"{what}: has an armature and a motor, which would count the rotor twice. Keep one.")
+        if self.kind in ("fixed", "floating"):
+            extra = [f for f in ("spring", "drive", "mimic") if getattr(self, f) is not None]
+            if extra or self.armature:
+                raise ModelError(f"{what}: a {self.kind} joint cannot have {', '.join(extra) or 'an armature'}.")
+
+    @property
+    def is_fixed(self) -> bool:
+        return self.kind == "fixed"
+
+    @property
+    def nq(self) -> int:
+        """How many numbers of `q` belong to this joint; none for fixed joints and those that mimic."""
+        return 0 if self.mimic else {"fixed": 0, "floating": 7}.get(self.kind, 1)
+
+    @property
+    def nv(self) -> int:
+        """How many numbers of `qd` belong to this joint."""
+        return 0 if self.mimic else {"fixed": 0, "floating": 6}.get(self.kind, 1)

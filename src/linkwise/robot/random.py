@@ -1,0 +1,147 @@
+"""Robots drawn at random, with every feature, for tests and benchmarks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from linkwise.errors import InputError
+from linkwise.robot.drive import LAWS, Drive, Friction, Motor, Spring
+from linkwise.robot.joint import KINDS, Joint, Mimic
+from linkwise.robot.link import Frame, Link
+from linkwise.robot.robot import Robot
+from linkwise.rotation import from_quaternion
+from linkwise.spatial import Pose
+from linkwise.vector import EYE3, Mat3, Vec3, outer
+
+SINGLE = ("revolute", "continuous", "prismatic")
+
+
+def random_tree(
+    seed: int,
+    joints: int = 8,
+    *,
+    kinds: Sequence[str] = ("revolute", "prismatic"),
+    floating: bool = False,
+    branching: float = 0.3,
+    fixed: float = 0.3,
+    mimic: float = 0.0,
+    friction: float = 0.0,
+    armature: float = 0.0,
+    springs: float = 0.0,
+    motors: float = 0.0,
+    frames: int = 1,
+) -> Robot:
+    """A robot drawn at random; the same one for the same arguments.
+
+    Axes, anchors and placements are general; links have full inertia tensors that rigid bodies can have. The numbers
+    from `branching` to `motors` are chances between 0 and 1, for each joint.
+
+    Args:
+        seed: of the random numbers.
+        joints: how many joints move, those that mimic among them and a floating base not.
+        kinds: which kinds they are drawn from.
+        floating: put a floating joint between the root and everything else.
+        branching: that a joint hangs on any earlier link instead of the last one.
+        fixed: that a further link, with or without mass, is welded between a joint and its parent.
+        mimic: that a joint follows an earlier one.
+        friction: of any law, in the joint; with a motor also on the motor's side.
+        armature: rotor inertia felt at the joint, where there is no motor.
+        springs: a passive spring and damper along the joint.
+        motors: a geared motor that drives the joint, mounted on any link.
+        frames: how many named frames: "tool" on the last link, then "frame2", ... on any.
+    """
+    for kind in kinds:
+        if kind not in KINDS or kind == "fixed":
+            raise InputError(f"random_tree kinds: expected kinds among {KINDS} that move, got {kind!r}.")
+    draw = _Draw(seed)
+    links, tree = [draw.link("base")], []
+    if floating:
+        links.append(draw.link("body"))
+        tree.append(Joint("root", "base", "body", "floating", draw.pose()))
+    for k in range(1, joints + 1):
+        parent = draw.choice(links[int(floating) :]) if draw.chance(branching) else links[-1]
+        if draw.chance(fixed):
+            welded = draw.link(f"weld{k}") if draw.chance(0.7) else Link(f"weld{k}")
+            tree.append(Joint(f"weld{k}", parent.name, welded.name, "fixed", draw.pose()))
+            links.append(welded)
+            parent = welded
+        kind = draw.choice(kinds)
+        joint = Joint(f"joint{k}", parent.name, f"link{k}", kind, draw.pose(), draw.axis(), draw.vector(0.2))
+        if kind in SINGLE:
+            leaders = [j.name for j in tree if j.kind in SINGLE and j.mimic is None]
+            joint = replace(
+                joint,
+                mimic=draw.mimic(leaders) if draw.chance(mimic) and leaders else None,
+                friction=draw.friction(1.0) if draw.chance(friction) else Friction(),
+                armature=draw.number(0.05, 0.3) if draw.chance(armature) else 0.0,
+                spring=draw.spring() if draw.chance(springs) else None,
+            )
+        tree.append(joint)
+        links.append(draw.link(f"link{k}"))
+    mounts = [None, *(k.name for k in links)]
+    tree = [
+        draw.driven(j, draw.choice(mounts), friction) if j.kind in SINGLE and draw.chance(motors) else j for j in tree
+    ]
+    carriers = [links[-1].name, *(draw.choice(links).name for _ in range(frames - 1))]
+    named = [Frame(f"frame{k}" if k > 1 else "tool", on, draw.pose()) for k, on in enumerate(carriers, 1)]
+    return Robot(links, tree, named, name=f"random{seed}")
+
+
+class _Draw(Random):
+    """Random numbers, and parts of robots made of them."""
+
+    def chance(self, p: float) -> bool:
+        return self.random() < p
+
+    def number(self, low: float, high: float) -> float:
+        return self.uniform(low, high)
+
+    def sign(self) -> float:
+        return self.choice((-1.0, 1.0))
+
+    def vector(self, size: float) -> Vec3:
+        return Vec3(*(self.uniform(-size, size) for _ in range(3)))
+
+    def axis(self) -> Vec3:
+        v = Vec3(*(self.gauss(0.0, 1.0) for _ in range(3)))
+        return v * (1.0 / math.hypot(*v))
+
+    def rotation(self) -> Mat3:
+        return from_quaternion(*(self.gauss(0.0, 1.0) for _ in range(4)))
+
+    def pose(self) -> Pose:
+        return Pose(self.rotation(), self.vector(0.4))
+
+    def link(self, name: str) -> Link:
+        """A body whose mass lies spread along three axes, so that its tensor keeps the triangle inequality."""
+        mass, R = self.uniform(0.5, 3.0), self.rotation()
+        a, b, c = (mass * self.uniform(0.05, 0.2) ** 2 for _ in range(3))
+        E = R @ Mat3.of([[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]]) @ R.T
+        return Link(name, mass, self.vector(0.2), EYE3 * (a + b + c) - E)
+
+    def mimic(self, leaders: list[str]) -> Mimic:
+        return Mimic(self.choice(leaders), self.sign() * self.uniform(0.4, 1.6), self.uniform(-0.5, 0.5))
+
+    def friction(self, size: float) -> Friction:
+        coulomb = size * self.uniform(0.2, 1.0)
+        return Friction(
+            viscous=size * self.uniform(0.2, 1.0), coulomb=coulomb, law=self.choice(LAWS),
+            width=self.uniform(0.1, 0.5), static=coulomb * self.uniform(1.0, 2.0), stribeck=self.uniform(0.2, 1.0),
+        )  # fmt: skip
+
+    def spring(self) -> Spring:
+        return Spring(self.uniform(1.0, 20.0), self.uniform(0.1, 1.0), self.uniform(-0.5, 0.5))
+
+    def driven(self, joint: Joint, link: str | None, friction: float) -> Joint:
+        """The joint with a motor: a round body, half of whose inertia about its axis spins."""
+        mass, axis = self.uniform(0.2, 0.8), self.axis()
+        along = mass * self.uniform(0.02, 0.04) ** 2
+        across = along * self.uniform(0.6, 2.0)
+        tensor = EYE3 * across + outer(axis, axis) * (along - across)
+        motor = Motor(link, mass, self.vector(0.2), tensor, 0.5 * along, axis)
+        losses = self.friction(1e-3) if self.chance(friction) else Friction()
+        drive = Drive(motor, self.sign() * self.uniform(5.0, 50.0), friction=losses)
+        return replace(joint, armature=0.0, drive=drive)

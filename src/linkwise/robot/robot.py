@@ -1,0 +1,452 @@
+"""A robot: frozen, validated data; edits return new robots."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from linkwise.errors import InputError, LinkwiseError, ModelError, UnknownNameError
+from linkwise.robot import check
+from linkwise.robot.drive import Friction
+from linkwise.robot.joint import Joint
+from linkwise.robot.link import Frame, Link
+from linkwise.robot.loop import Loop
+from linkwise.spatial import Pose
+from linkwise.vector import Vec3
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from linkwise.robot.diagnose import Diagnostic
+
+GRAVITY = Vec3(0.0, 0.0, -9.81)
+
+
+class Slot(NamedTuple):
+    """Where a joint's numbers stand: `nq` of them from `q` on in positions, `nv` from `v` on in velocities."""
+
+    q: int
+    nq: int
+    v: int
+    nv: int
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A tree of links joined by joints, with frames, loops and gravity.
+
+    Links and joints are put in depth-first order, siblings as given, so that a parent always stands before its
+    children. The root link's frame is the world.
+
+    Args:
+        links: at least one `Link`.
+        joints: one `Joint` for every link but the root.
+        frames: named frames on links.
+        loops: cut joints that close the tree.
+        gravity: acceleration of free fall in the root's axes, m/s^2.
+        name: of the robot.
+        notes: remarks a reader left for `robot.diagnostics`, each (level, where, message).
+    """
+
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    gravity: Vec3 = GRAVITY
+    name: str = "robot"
+    notes: tuple[tuple[str, str, str], ...] = ()
+
+    def __init__(
+        self,
+        links: Iterable[Link],
+        joints: Iterable[Joint] = (),
+        frames: Iterable[Frame] = (),
+        loops: Iterable[Loop] = (),
+        gravity: Any = GRAVITY,
+        name: str = "robot",
+        notes: Iterable[tuple[str, str, str]] = (),
+    ) -> None:
+        link_list = _items(links, Link, "links")
+        joint_list = _items(joints, Joint, "joints")
+        set_ = object.__setattr__
+        set_(self, "name", check.name(name, "robot name"))
+        set_(self, "gravity", check.vector(gravity, "gravity"))
+        set_(self, "frames", tuple(_items(frames, Frame, "frames")))
+        set_(self, "loops", tuple(_items(loops, Loop, "loops")))
+        set_(self, "notes", tuple(notes))
+        ordered_links, ordered_joints = _depth_first(link_list, joint_list)
+        set_(self, "links", ordered_links)
+        set_(self, "joints", ordered_joints)
+        self._check_references()
+
+    def _check_references(self) -> None:
+        links = {link.name for link in self.links}
+        joints = {j.name: j for j in self.joints}
+        check.unique((f.name for f in self.frames), "frame")
+        check.unique((loop.name for loop in self.loops), "loop")
+        for f in self.frames:
+            if f.link not in links:
+                raise ModelError(f"frame {f.name!r}: {UnknownNameError('link', f.link, sorted(links))}")
+        for loop in self.loops:
+            for end in (loop.a, loop.b):
+                if end not in links:
+                    raise ModelError(f"loop {loop.name!r}: {UnknownNameError('link', end, sorted(links))}")
+            for active in loop.active:
+                if active not in joints:
+                    raise ModelError(f"loop {loop.name!r}: {UnknownNameError('joint', active, joints)}")
+        for j in self.joints:
+            motor = j.drive.motor if j.drive else None
+            if motor and motor.link is not None and motor.link not in links:
+                raise ModelError(f"joint {j.name!r} motor: {UnknownNameError('link', motor.link, sorted(links))}")
+            if j.mimic is None:
+                continue
+            leader = joints.get(j.mimic.joint)
+            if leader is None:
+                raise ModelError(f"joint {j.name!r} mimic: {UnknownNameError('joint', j.mimic.joint, joints)}")
+            if leader is j or leader.mimic or leader.kind in ("fixed", "floating"):
+                kind = "itself" if leader is j else "a joint that mimics" if leader.mimic else f"a {leader.kind} joint"
+                raise ModelError(
+                    f"joint {j.name!r} mimic: expected a joint that moves by itself, got {kind}"
+                    f" ({leader.name!r}). Name the joint that leads."
+                )
+
+    # ---- names and sizes
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The joints that have coordinates, in the order of `q` and `qd`."""
+        return tuple(j.name for j in self.joints if j.nv)
+
+    @cached_property
+    def nq(self) -> int:
+        """Width of `q`."""
+        return sum(j.nq for j in self.joints)
+
+    @cached_property
+    def nv(self) -> int:
+        """Width of `qd`, `qdd` and `tau`."""
+        return sum(j.nv for j in self.joints)
+
+    @cached_property
+    def root(self) -> Link:
+        """The link that carries all others; its frame is the world."""
+        return self.links[0]
+
+    @cached_property
+    def moving_links(self) -> tuple[str, ...]:
+        """The links that a joint moves, one for every joint that is not fixed; the rows of `joint_wrenches`."""
+        return tuple(j.child for j in self.joints if not j.is_fixed)
+
+    @cached_property
+    def slots(self) -> dict[str, Slot]:
+        """For each of `names`: where its numbers stand in `q` and `qd`."""
+        table, kq, kv = {}, 0, 0
+        for j in self.joints:
+            if j.nv:
+                table[j.name] = Slot(kq, j.nq, kv, j.nv)
+                kq, kv = kq + j.nq, kv + j.nv
+        return table
+
+    def link(self, name: str) -> Link:
+        """The link of that name."""
+        return _find(self.links, name, "link")
+
+    def joint(self, name: str) -> Joint:
+        """The joint of that name."""
+        return _find(self.joints, name, "joint")
+
+    def frame(self, name: str) -> Frame:
+        """The frame of that name, or a link's own frame: a frame is valid wherever a point of a link is meant."""
+        for f in self.frames:
+            if f.name == name:
+                return f
+        for link in self.links:
+            if link.name == name:
+                return Frame(name, name)
+        raise UnknownNameError("frame or link", name, [f.name for f in self.frames] + [k.name for k in self.links])
+
+    # ---- vectors by name
+
+    def q(self, values: Mapping[str, Any] | None = None) -> NDArray[np.float64]:
+        """A vector of positions: zero (identity for a floating joint) but for the joints named in `values`."""
+        import numpy as np
+
+        q = np.zeros(self.nq)
+        for slot in self.slots.values():
+            if slot.nq == 7:
+                q[slot.q + 6] = 1.0
+        for name, value in (values or {}).items():
+            slot = self._slot(name)
+            q[slot.q : slot.q + slot.nq] = _values(name, value, slot.nq)
+        return q
+
+    def v(self, values: Mapping[str, Any] | None = None) -> NDArray[np.float64]:
+        """A vector of velocities, accelerations or torques: zero but for the joints named in `values`."""
+        import numpy as np
+
+        v = np.zeros(self.nv)
+        for name, value in (values or {}).items():
+            slot = self._slot(name)
+            v[slot.v : slot.v + slot.nv] = _values(name, value, slot.nv)
+        return v
+
+    def _slot(self, name: str) -> Slot:
+        try:
+            return self.slots[name]
+        except KeyError:
+            raise UnknownNameError("joint with coordinates", name, self.names) from None
+
+    def parameters(self) -> NDArray[np.float64]:
+        """The numbers that torques are linear in, so that tau = regressor @ parameters.
+
+        For each moving link m, mc (3) and Ixx Ixy Ixz Iyy Iyz Izz about the link's origin, fixed links lumped in; then
+        rotor inertia, viscous and Coulomb friction for each joint that moves. `parameter_names` names them.
+        """
+        import numpy as np
+
+        from linkwise.robot.tree import Tree
+
+        return np.array(Tree.of(self).parameters(), dtype=float)
+
+    @cached_property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of `parameters()`, such as "forearm.m" and "elbow.viscous"."""
+        inertial = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+        moving = [j for j in self.joints if not j.is_fixed]
+        return tuple(f"{j.child}.{p}" for j in moving for p in inertial) + tuple(
+            f"{j.name}.{p}" for j in moving for p in ("rotor", "viscous", "coulomb")
+        )
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What looks wrong about this robot but does not stop it from being computed."""
+        from linkwise.robot.diagnose import diagnose
+
+        return diagnose(self)
+
+    # ---- edits, each returning a new robot
+
+    def replace(self, *items: Link | Joint | Frame | Loop, **fields: Any) -> Robot:
+        """This robot with some items exchanged for those of the same kind and name, or with other fields.
+
+        `robot.replace(Link("hand", mass=2.0), gravity=(0, 0, 0))`
+        """
+        known = {f.name for f in dataclasses.fields(self)}
+        for key in fields:
+            if key not in known:
+                raise UnknownNameError("field of a robot", key, sorted(known))
+        groups: dict[type, tuple[str, dict[str, Any]]] = {
+            Link: ("links", {}), Joint: ("joints", {}), Frame: ("frames", {}), Loop: ("loops", {}),
+        }  # fmt: skip
+        for item in items:
+            if type(item) not in groups:
+                raise InputError(f"replace: expected a Link, Joint, Frame or Loop, got {item!r}.")
+            group, table = groups[type(item)]
+            _find(getattr(self, group), item.name, group[:-1])
+            table[item.name] = item
+        now = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        for group, table in groups.values():
+            now[group] = [table.get(x.name, x) for x in now[group]]
+        return Robot(**{**now, **fields})
+
+    def add(self, *items: Link | Joint | Frame | Loop) -> Robot:
+        """This robot with further links, joints, frames or loops."""
+        groups: dict[type, list[Any]] = {Link: [], Joint: [], Frame: [], Loop: []}
+        for item in items:
+            if type(item) not in groups:
+                raise InputError(f"add: expected a Link, Joint, Frame or Loop, got {item!r}.")
+            groups[type(item)].append(item)
+        return self.replace(
+            links=[*self.links, *groups[Link]],
+            joints=[*self.joints, *groups[Joint]],
+            frames=[*self.frames, *groups[Frame]],
+            loops=[*self.loops, *groups[Loop]],
+        )
+
+    def lock(self, names: str | Iterable[str], at: ArrayLike | None = None) -> Robot:
+        """This robot with some joints fixed, at zero or at their values in the position vector `at`."""
+        wanted = {names} if isinstance(names, str) else set(names)
+        q = self.q() if at is None else _values("lock at", at, self.nq)
+        for name in wanted:
+            _find(self.joints, name, "joint")
+        joints = []
+        for j in self.joints:
+            leader = j.mimic.joint if j.mimic else j.name
+            if j.is_fixed or (leader not in wanted and j.name not in wanted):
+                joints.append(j)
+                continue
+            slot = self.slots[leader]
+            value = [float(x) for x in q[slot.q : slot.q + slot.nq]]
+            if j.mimic:
+                value = [j.mimic.ratio * value[0] + j.mimic.offset]
+            joints.append(Joint(j.name, j.parent, j.child, "fixed", origin=_placed(j, value)))
+        return self.replace(joints=joints)
+
+    def rigid(self) -> Robot:
+        """This robot with its elastic drives made rigid."""
+        joints = [dataclasses.replace(j, drive=j.drive and dataclasses.replace(j.drive, stiffness=None, damping=0.0))
+                  for j in self.joints]  # fmt: skip
+        return self.replace(joints=joints)
+
+    def without_friction(self) -> Robot:
+        """The ideal robot: no friction and no damping in joints, springs or drives."""
+        joints = []
+        for j in self.joints:
+            drive = j.drive and dataclasses.replace(j.drive, friction=Friction(), damping=0.0)
+            spring = j.spring and dataclasses.replace(j.spring, damping=0.0)
+            joints.append(dataclasses.replace(j, friction=Friction(), drive=drive, spring=spring))
+        return self.replace(joints=joints)
+
+    def with_payload(
+        self,
+        mass: Any,
+        com: Any = (0.0, 0.0, 0.0),
+        inertia: Any = (0.0, 0.0, 0.0),
+        *,
+        at: str,
+        name: str = "payload",
+    ) -> Robot:
+        """This robot carrying a further body, welded to the frame or link `at`, in whose axes it is given."""
+        carrier = self.frame(at)
+        body = Link(name, mass, com, inertia)
+        return self.add(body, Joint(f"{name}_mount", carrier.link, name, "fixed", origin=carrier.origin))
+
+    def attach(self, other: Robot, at: str, prefix: str = "") -> Robot:
+        """This robot with `other` welded to the frame or link `at`; `prefix` goes before the names of `other`."""
+        carrier = self.frame(at)
+
+        def rename(item: Any, *fields: str) -> Any:
+            return dataclasses.replace(item, **{f: prefix + getattr(item, f) for f in ("name", *fields)})
+
+        joints = []
+        for j in other.joints:
+            new = rename(j, "parent", "child")
+            if j.mimic:
+                new = dataclasses.replace(new, mimic=dataclasses.replace(j.mimic, joint=prefix + j.mimic.joint))
+            if j.drive and j.drive.motor and j.drive.motor.link is not None:
+                motor = dataclasses.replace(j.drive.motor, link=prefix + j.drive.motor.link)
+                new = dataclasses.replace(new, drive=dataclasses.replace(j.drive, motor=motor))
+            joints.append(new)
+        links = [Link(prefix + k.name, k.mass, k.com, k.inertia) for k in other.links]
+        mount = Joint(f"{prefix}{other.name}_mount", carrier.link, prefix + other.root.name, "fixed", carrier.origin)
+        loops = [
+            dataclasses.replace(rename(c, "a", "b"), active=tuple(prefix + n for n in c.active)) for c in other.loops
+        ]
+        return self.add(*links, mount, *joints, *(rename(f, "link") for f in other.frames), *loops)
+
+
+class Permutation(NamedTuple):
+    """Index arrays between two orders of joints: `theirs = ours[..., p.v]`, `ours = theirs[..., p.v_back]`."""
+
+    q: NDArray[np.intp]
+    v: NDArray[np.intp]
+    q_back: NDArray[np.intp]
+    v_back: NDArray[np.intp]
+
+
+def permutation(robot: Robot, names: Iterable[str]) -> Permutation:
+    """How to reorder vectors of this robot for a library whose joints come in the order `names`, and back."""
+    import numpy as np
+
+    order = list(names)
+    if sorted(order) != sorted(robot.names):
+        missing, extra = set(robot.names) - set(order), set(order) - set(robot.names)
+        raise InputError(
+            f"permutation: expected each of the robot's joints once; missing {sorted(missing)},"
+            f" unknown {sorted(extra)}."
+        )
+    slots = [robot.slots[n] for n in order]
+    q = [s.q + k for s in slots for k in range(s.nq)]
+    v = [s.v + k for s in slots for k in range(s.nv)]
+    return Permutation(np.array(q, int), np.array(v, int), np.argsort(q), np.argsort(v))
+
+
+def _items(values: Any, kind: type, what: str) -> list[Any]:
+    try:
+        items = list(values)
+    except TypeError as error:
+        raise ModelError(f"{what}: expected a list of {kind.__name__}, got {values!r}.") from error
+    for k, x in enumerate(items):
+        if not isinstance(x, kind):
+            raise ModelError(f"{what}[{k}]: expected a {kind.__name__}, got {x!r}.")
+    return items
+
+
+def _find(items: Iterable[Any], name: str, kind: str) -> Any:
+    for x in items:
+        if x.name == name:
+            return x
+    raise UnknownNameError(kind, name, [x.name for x in items])
+
+
+def _values(name: str, value: Any, width: int) -> Any:
+    import numpy as np
+
+    try:
+        array = np.asarray(value, dtype=float).reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: expected {width} numbers, got {value!r}.") from error
+    if array.shape != (width,):
+        raise InputError(f"{name}: expected {width} number(s), got {array.size}.")
+    return array
+
+
+def _placed(joint: Joint, value: list[float]) -> Pose:
+    """Pose of the child's frame in the parent's when the joint stands at `value`."""
+    from linkwise.rotation import axis_angle
+
+    if joint.kind == "floating":
+        if not any(value[3:]):
+            raise LinkwiseError(f"joint {joint.name!r}: expected a quaternion that is not zero, got zeros.")
+        return joint.origin @ Pose.of_quaternion(value[:3], value[3:])
+    if joint.kind == "prismatic":
+        return joint.origin @ Pose(p=joint.axis * value[0])
+    R = axis_angle(joint.axis, value[0])
+    return joint.origin @ Pose(R, joint.anchor - R @ joint.anchor)
+
+
+def _depth_first(links: list[Link], joints: list[Joint]) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
+    """Links and joints with every parent before its children, siblings as given; refuses what is not a tree."""
+    if not links:
+        raise ModelError("robot: expected at least one link, got none.")
+    check.unique((k.name for k in links), "link")
+    check.unique((j.name for j in joints), "joint")
+    by_name = {k.name: k for k in links}
+    parent_of: dict[str, Joint] = {}
+    children: dict[str, list[Joint]] = {k.name: [] for k in links}
+    for j in joints:
+        for end, which in ((j.parent, "parent"), (j.child, "child")):
+            if end not in by_name:
+                raise ModelError(f"joint {j.name!r} {which}: {UnknownNameError('link', end, by_name)}")
+        if j.child in parent_of:
+            raise ModelError(
+                f"link {j.child!r}: expected one joint that carries it, got {parent_of[j.child].name!r} and"
+                f" {j.name!r}. A loop is closed by a Loop, not by a second joint."
+            )
+        parent_of[j.child] = j
+        children[j.parent].append(j)
+    roots = [k.name for k in links if k.name not in parent_of]
+    if not roots:
+        raise ModelError("robot: expected one root link, got none: the joints form a cycle. Cut it with a Loop.")
+    ordered_links, ordered_joints = [by_name[roots[0]]], []
+    stack = children[roots[0]][::-1]
+    while stack:
+        j = stack.pop()
+        ordered_joints.append(j)
+        ordered_links.append(by_name[j.child])
+        stack.extend(children[j.child][::-1])
+    if len(roots) > 1:
+        raise ModelError(
+            f"robot: expected one root link, got {len(roots)}: {', '.join(map(repr, roots[:8]))}."
+            " Join them with joints (fixed ones for welded parts)."
+        )
+    if len(ordered_links) < len(links):
+        left = sorted(set(by_name) - {k.name for k in ordered_links})
+        raise ModelError(
+            f"robot: the links {', '.join(map(repr, left[:8]))} form a cycle apart from the root. Cut it with a Loop."
+        )
+    return tuple(ordered_links), tuple(ordered_joints)

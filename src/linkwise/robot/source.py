@@ -1,0 +1,72 @@
+"""Robot files as bytes, and errors that say where in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+
+from linkwise.errors import LinkwiseError, ModelError
+from linkwise.robot.robot import Robot
+
+LARGEST = 64 * 1024 * 1024  # bytes; the largest robot files known are a hundred times smaller
+
+PathOrText = str | bytes | PathLike[str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """The bytes of a robot file and its name in messages; `encoding` overrides what the bytes declare."""
+
+    name: str
+    data: bytes
+    encoding: str | None = None
+
+    @classmethod
+    def of(cls, source: PathOrText, text_name: str) -> Source:
+        """Read a file, or take a text (bytes, or a string with a `<` in it) under the name `text_name`."""
+        if isinstance(source, bytes):
+            return cls(text_name, source)._checked()
+        if isinstance(source, str) and "<" in source:
+            return cls(text_name, source.encode(errors="replace"), "utf-8")._checked()
+        if not isinstance(source, (str, PathLike)):
+            raise LinkwiseError(f"{text_name}: expected a path or a text, got {source!r}.")
+        path = Path(fspath(source))
+        try:
+            with path.open("rb") as file:
+                data = file.read(LARGEST + 1)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            name = str(path)[:200]
+            raise LinkwiseError(f"{name!r}: expected a file that can be read, got: {reason}.") from error
+        return cls(path.name, data)._checked()
+
+    def _checked(self) -> Source:
+        if len(self.data) > LARGEST:
+            raise LinkwiseError(f"{self.name}: expected at most {LARGEST >> 20} MB, got more.")
+        if not self.data.strip():
+            raise LinkwiseError(f"{self.name}: expected a robot, got an empty file.")
+        return self
+
+    def error(self, line: int, message: str) -> ModelError:
+        """The error `message`, placed."""
+        return ModelError(f"{self.name}:{line}: {message}")
+
+    @contextmanager
+    def at(self, line: int, item: str) -> Iterator[None]:
+        """Place errors raised inside at a line, and name the item unless they do."""
+        try:
+            yield
+        except LinkwiseError as error:
+            message = str(error)
+            raise self.error(line, message if message.startswith(item) else f"{item} {message}") from error
+
+
+def refuse_errors(robot: Robot, where: str) -> None:
+    """Raise when the robot's diagnostics hold an error: what `strict=True` asks of a reader."""
+    errors = [f"{d.where} {d.message}" for d in robot.diagnostics if d.level == "error"]
+    if errors:
+        found = "; ".join(errors[:5]) + (f"; ... and {len(errors) - 5} more" if len(errors) > 5 else "")
+        raise ModelError(f"{where}: expected no errors (strict), got {found}. Mend them or load without strict.")

@@ -1,0 +1,261 @@
+"""Robots from URDF files, ROS's XML form of a robot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from linkwise.errors import InputError, ModelError
+from linkwise.robot import check
+from linkwise.robot.drive import Friction, Limits
+from linkwise.robot.joint import Joint, Mimic
+from linkwise.robot.link import Link
+from linkwise.robot.robot import Robot
+from linkwise.robot.source import PathOrText, Source, refuse_errors
+from linkwise.robot.xml import Element, parse
+from linkwise.rotation import rpy
+from linkwise.spatial import Pose, symmetric
+from linkwise.vector import ZERO3, ZERO33, Vec3
+
+EX = Vec3(1.0, 0.0, 0.0)  # the axis where none is given
+BASES = ("fixed", "floating")
+KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
+TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+XACRO = ("include", "macro", "property", "arg", "if", "unless")
+
+# what is read; everything else (visuals, collisions, transmissions, plugins) is skipped
+SCHEMA = {
+    "robot": frozenset(("link", "joint", *(f"xacro:{tag}" for tag in XACRO))),
+    "link": frozenset(("inertial",)),
+    "inertial": frozenset(("origin", "mass", "inertia")),
+    "joint": frozenset(("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")),
+}
+
+
+def load_urdf(source: PathOrText, *, base: str = "fixed", strict: bool = False) -> Robot:
+    """The robot of a URDF file.
+
+    Joints come in file order, depth-first. Meshes are never opened. A link without <inertial> has no mass;
+    effort or velocity limits of 0 count as unknown; <dynamics> gives viscous and Coulomb friction; joints
+    that <mimic> have no coordinate of their own. What looks doubtful is listed in `robot.diagnostics`.
+
+    Args:
+        source: a path, or the XML text itself (bytes, or a string with a `<` in it).
+        base: "fixed", or "floating" for a free root link, carried by a floating joint "root_joint" on a new
+            link "world".
+        strict: refuse a robot whose diagnostics hold errors, such as an inertia that no body can have.
+    """
+    if base not in BASES:
+        raise InputError(f"load_urdf base: expected one of {BASES}, got {base!r}.")
+    file = Source.of(source, "URDF text")
+    if file.name.endswith(".xacro"):
+        raise _unexpanded(file, 1)
+    root = parse(file, SCHEMA)
+    robot = _Reader(file).robot(root)
+    if base == "floating":
+        robot = _floating(robot)
+    if strict:
+        refuse_errors(robot, file.name)
+    return robot
+
+
+class _Reader:
+    """The meaning of the elements of one file, and the remarks met on the way."""
+
+    def __init__(self, file: Source) -> None:
+        self.file = file
+        self.notes: list[tuple[str, str, str]] = []
+
+    def robot(self, root: Element) -> Robot:
+        if root.tag != "robot":
+            raise self.file.error(root.line, f"expected <robot> (URDF), got <{root.tag}>.")
+        for e in root.children:
+            if e.tag.startswith("xacro:"):
+                raise _unexpanded(self.file, e.line)
+        links = [self.link(e) for e in root.all("link")]
+        if not links:
+            why = "A xacro that only defines macros expands to this."
+            raise self.file.error(root.line, f"robot: expected at least one <link>, got none. {why}")
+        joints = [self.joint(e) for e in root.all("joint")]
+        still = self.standing(joints)
+        joints = [replace(j, mimic=None) if j.name in still else j for j in joints]
+        name = root.attributes.get("name") or self.file.name.removesuffix(".urdf")
+        try:
+            robot = Robot(links, joints, name=name, notes=self.notes)
+        except ModelError as error:
+            raise self.file.error(_line_of(str(error), root), str(error)) from error
+        return robot.lock(still, at=robot.q(still)) if still else robot
+
+    # ---- links
+
+    def link(self, e: Element) -> Link:
+        name = self.name(e)
+        item = f"link {name!r}"
+        inertial = self.only(e, "inertial", item)
+        if inertial is None:
+            self.notes.append(("info", item, "has no <inertial>: taken as without mass"))
+            return Link(name)
+        at = self.origin(inertial, item)
+        mass = self.only(inertial, "mass", item, missing="taken as 0")
+        inertia = self.only(inertial, "inertia", item, missing="taken as 0")
+        m, I = 0.0, ZERO33
+        if mass is not None:
+            m = self.number(mass, "value", item)
+        if inertia is not None:
+            # products of inertia may be left out, moments may not
+            defaults = (None if key[1] == key[2] else 0.0 for key in TENSOR)
+            I = symmetric(*(self.number(inertia, k, item, x) for k, x in zip(TENSOR, defaults, strict=True)))
+        with self.file.at(inertial.line if mass is None else mass.line, item):
+            return Link(name, m, at.p, [list(row) for row in at.R @ I @ at.R.T])
+
+    # ---- joints
+
+    def joint(self, e: Element) -> Joint:
+        name, kind = self.name(e), e.attributes.get("type", "")
+        item = f"joint {name!r}"
+        if kind == "planar":
+            remedy = "Use two prismatic joints and a revolute one, with links without mass between them."
+            raise self.file.error(e.line, f"{item}: planar joints are not supported. {remedy}")
+        if kind not in KINDS:
+            raise self.file.error(e.line, f"{item} type: expected one of {KINDS}, got {kind!r}.")
+        parent, child = self.end_of(e, "parent", item), self.end_of(e, "child", item)
+        origin = self.origin(e, item)
+        if kind in ("fixed", "floating"):
+            with self.file.at(e.line, item):
+                return Joint(name, parent, child, kind, origin)
+        axis, friction, mimic = self.axis(e, item), self.friction(e, item), self.mimic(e, item)
+        limits = self.limits(e, item)
+        if kind == "continuous":
+            limits = replace(limits, lower=-math.inf, upper=math.inf)
+        with self.file.at(e.line, item):
+            return Joint(name, parent, child, kind, origin, axis, friction=friction, limits=limits, mimic=mimic)
+
+    def end_of(self, e: Element, tag: str, item: str) -> str:
+        end = self.only(e, tag, item)
+        if end is None or not end.attributes.get("link"):
+            raise self.file.error(e.line, f'{item}: expected <{tag} link="..."/>, got none.')
+        return end.attributes["link"]
+
+    def axis(self, e: Element, item: str) -> Vec3:
+        axis = self.only(e, "axis", item)
+        if axis is None:
+            return EX
+        xyz = self.vector(axis, "xyz", item, EX)
+        with self.file.at(axis.line, item):
+            return check.axis(xyz, "axis")
+
+    def friction(self, e: Element, item: str) -> Friction:
+        dynamics = self.only(e, "dynamics", item)
+        if dynamics is None:
+            return Friction()
+        viscous, coulomb = (self.number(dynamics, key, item, 0.0) for key in ("damping", "friction"))
+        with self.file.at(dynamics.line, item):
+            return Friction(viscous, coulomb)
+
+    def limits(self, e: Element, item: str) -> Limits:
+        limit = self.only(e, "limit", item)
+        if limit is None:
+            return Limits()
+        lower, upper, velocity, effort = (
+            self.number(limit, key, item, 0.0, finite=False) for key in ("lower", "upper", "velocity", "effort")
+        )
+        if "lower" not in limit.attributes and "upper" not in limit.attributes:
+            lower, upper = -math.inf, math.inf
+        with self.file.at(limit.line, item):
+            return Limits(lower, upper, velocity or math.inf, effort=effort or math.inf)
+
+    def mimic(self, e: Element, item: str) -> Mimic | None:
+        mimic = self.only(e, "mimic", item)
+        if mimic is None:
+            return None
+        ratio, offset = self.number(mimic, "multiplier", item, 1.0), self.number(mimic, "offset", item, 0.0)
+        with self.file.at(mimic.line, item):
+            return Mimic(mimic.attributes.get("joint", ""), ratio, offset)
+
+    def standing(self, joints: Sequence[Joint]) -> dict[str, float]:
+        """Joints that mimic a fixed joint, and so stand still: their names and positions."""
+        fixed = {j.name for j in joints if j.is_fixed}
+        still = {j.name: j.mimic.offset for j in joints if j.mimic and j.mimic.joint in fixed}
+        for name in still:
+            self.notes.append(("info", f"joint {name!r}", "mimics a fixed joint: taken as fixed"))
+        return still
+
+    # ---- both
+
+    def name(self, e: Element) -> str:
+        name = e.attributes.get("name")
+        if not name:
+            raise self.file.error(e.line, f'<{e.tag}>: expected name="...", got none.')
+        return name
+
+    def origin(self, e: Element, item: str) -> Pose:
+        origin = self.only(e, "origin", item)
+        if origin is None:
+            return Pose()
+        return Pose(rpy(*self.vector(origin, "rpy", item, ZERO3)), self.vector(origin, "xyz", item, ZERO3))
+
+    def only(self, e: Element, tag: str, item: str, missing: str = "") -> Element | None:
+        """The child of that tag, if any; of several the first counts. `missing` is noted if there is none."""
+        found = e.all(tag)
+        if len(found) > 1:
+            self.notes.append(("warning", item, f"has {len(found)} <{tag}>: the first counts"))
+        if not found and missing:
+            self.notes.append(("warning", item, f"has no <{tag}>: {missing}"))
+        return found[0] if found else None
+
+    def number(self, e: Element, key: str, item: str, default: float | None = None, *, finite: bool = True) -> float:
+        text = e.attributes.get(key)
+        if text is None and default is not None:
+            return default
+        with self.file.at(e.line, item):
+            return _float(text, f"{e.tag} {key}", finite)
+
+    def vector(self, e: Element, key: str, item: str, default: Vec3) -> Vec3:
+        words = e.attributes.get(key, "").split()
+        if key not in e.attributes:
+            return default
+        with self.file.at(e.line, item):
+            if len(words) != 3:
+                raise ModelError(f"{e.tag} {key}: expected 3 numbers, got {e.attributes[key]!r}.")
+            return Vec3(*(_float(word, f"{e.tag} {key}", finite=True) for word in words))
+
+
+def _float(text: str | None, what: str, finite: bool) -> float:
+    # Python's own liberties (1_000, digits of other scripts) are no numbers in XML
+    try:
+        x = float(text) if text and text.isascii() and "_" not in text else None
+    except ValueError:
+        x = None
+    if x is None:
+        remedy = " Expand the xacro first: xacro arm.xacro > arm.urdf" if text and "${" in text else ""
+        raise ModelError(f"{what}: expected a number, got {text!r}.{remedy}")
+    return x if math.isinf(x) and not finite else check.number(x, what)
+
+
+def _unexpanded(file: Source, line: int) -> ModelError:
+    name = file.name if file.name.endswith(".xacro") else "arm.xacro"
+    target = name.removesuffix(".xacro").removesuffix(".urdf") + ".urdf"
+    return file.error(line, f"expected URDF, got xacro. Expand it first: xacro {name} > {target}")
+
+
+def _line_of(message: str, root: Element) -> int:
+    """The line of the link or joint that a message opens with; of two with one name, the second's."""
+    for e in reversed(root.children):
+        if message.startswith(f"{e.tag} {e.attributes.get('name')!r}"):
+            return e.line
+    return root.line
+
+
+def _floating(robot: Robot) -> Robot:
+    """The robot with its root link on a floating joint."""
+    world = _unused("world", (k.name for k in robot.links))
+    joint = _unused("root_joint", (j.name for j in robot.joints))
+    free = Joint(joint, world, robot.root.name, "floating")
+    return robot.replace(links=[Link(world), *robot.links], joints=[free, *robot.joints])
+
+
+def _unused(name: str, taken: Iterable[str]) -> str:
+    """The name, with a number where it is taken."""
+    used = set(taken)
+    return next(n for n in (name, *(f"{name}_{k}" for k in range(2, len(used) + 3))) if n not in used)

@@ -1,0 +1,86 @@
+"""Elementary functions of any scalar: a float, a complex number, or anything with methods of these names.
+
+An algorithm written with these runs on numbers and on traced expressions alike.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Any
+
+Scalar = Any  # a float, a complex number, or an expression with arithmetic and the methods below
+
+NUMBERS = (int, float)
+
+
+def sin(x: Scalar) -> Scalar:
+    return math.sin(x) if isinstance(x, NUMBERS) else _other(x, "sin", cmath.sin)
+
+
+def cos(x: Scalar) -> Scalar:
+    return math.cos(x) if isinstance(x, NUMBERS) else _other(x, "cos", cmath.cos)
+
+
+def sqrt(x: Scalar) -> Scalar:
+    return math.sqrt(x) if isinstance(x, NUMBERS) else _other(x, "sqrt", cmath.sqrt)
+
+
+def exp(x: Scalar) -> Scalar:
+    return math.exp(x) if isinstance(x, NUMBERS) else _other(x, "exp", cmath.exp)
+
+
+def tanh(x: Scalar) -> Scalar:
+    return math.tanh(x) if isinstance(x, NUMBERS) else _other(x, "tanh", cmath.tanh)
+
+
+def sign(x: Scalar) -> Scalar:
+    """-1, 0 or 1; the sign of zero is zero."""
+    if isinstance(x, complex):
+        x = x.real
+    return float(x > 0) - float(x < 0) if isinstance(x, NUMBERS) else x.sign()
+
+
+def absolute(x: Scalar) -> Scalar:
+    """|x|, continued analytically for a complex x so that a complex step passes through."""
+    if isinstance(x, complex):
+        return -x if x.real < 0 else x
+    return abs(x)
+
+
+def less(a: Scalar, b: Scalar) -> Scalar:
+    """1 where a < b, else 0."""
+    if isinstance(a, complex):
+        a = a.real
+    if isinstance(b, complex):
+        b = b.real
+    if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
+        return float(a < b)
+    return a.less(b) if not isinstance(a, NUMBERS) else b.greater(a)
+
+
+def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    """a where the condition is not zero, else b."""
+    if isinstance(condition, NUMBERS):
+        return a if condition else b
+    return condition.where(a, b)
+
+
+def is_number(x: Scalar) -> bool:
+    """True for a plain real number, whose value may steer how a model is laid out."""
+    return isinstance(x, NUMBERS)
+
+
+def note(index: object, **values: Any) -> None:
+    """Name intermediate results for listings; does nothing on plain numbers.
+
+    `note(3, omega=w)` names the components of the vector `w` omega3x, omega3y, omega3z.
+    """
+    for name, value in values.items():
+        for suffix, x in value.labelled() if hasattr(value, "labelled") else (("", value),):
+            if hasattr(x, "named"):
+                x.named(f"{name}{index}{suffix}")
+
+
+def _other(x: Scalar, method: str, of_complex: Any) -> Scalar:
+    return of_complex(x) if isinstance(x, complex) else getattr(x, method)()

@@ -28,14 +28,17 @@ from linkwise.algorithms import (
     velocity,
     wrench_at,
 )
+from linkwise.base_parameters import BaseParameters, base_parameters
 from linkwise.compile import Dynamics, Kernel, compile
 from linkwise.errors import InputError, LinkwiseError, ModelError, UnknownNameError
 from linkwise.robot import (
+    DHRow,
     Diagnostic,
     Drive,
     Frame,
     Friction,
     Joint,
+    KhalilRow,
     Limits,
     Link,
     Loop,
@@ -43,14 +46,19 @@ from linkwise.robot import (
     Motor,
     Robot,
     Spring,
+    khalil,
+    modified_dh,
     permutation,
     random_tree,
+    standard_dh,
 )
 from linkwise.robot.load import load
 from linkwise.spatial import Pose
 
 __all__ = [
     "Algorithm",
+    "BaseParameters",
+    "DHRow",
     "Diagnostic",
     "Drive",
     "Dynamics",
@@ -59,6 +67,7 @@ __all__ = [
     "InputError",
     "Joint",
     "Kernel",
+    "KhalilRow",
     "Limits",
     "Link",
     "LinkwiseError",
@@ -74,6 +83,7 @@ __all__ = [
     "__version__",
     "acceleration",
     "algorithm",
+    "base_parameters",
     "bias_forces",
     "compile",
     "coriolis_matrix",
@@ -81,9 +91,11 @@ __all__ = [
     "inverse_dynamics",
     "jacobian",
     "joint_wrenches",
+    "khalil",
     "kinetic_energy",
     "load",
     "mass_matrix",
+    "modified_dh",
     "momentum",
     "permutation",
     "pose",
@@ -91,6 +103,7 @@ __all__ = [
     "potential_energy",
     "random_tree",
     "regressor",
+    "standard_dh",
     "velocity",
     "wrench_at",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import keyword
-import threading
 from collections import Counter, namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -258,13 +257,13 @@ class Dynamics:
         """(q) -> T (nb, 4, 4) of all moving links."""
         return self._kernel(alg.poses)
 
-    def pose(self, q: Any, frame: str) -> NDArray[np.float64]:
-        """T_world_frame (..., 4, 4) of a frame or link."""
-        return self._at(alg.pose, (q,), frame=frame)
+    def pose(self, q: Any, frame: str, *extra: Any) -> NDArray[np.float64]:
+        """T_world_frame (..., 4, 4) of a frame or link; `extra` are the inputs that options add."""
+        return self._at(alg.pose, (q, *extra), frame=frame)
 
-    def jacobian(self, q: Any, frame: str, axes: str = "world") -> NDArray[np.float64]:
+    def jacobian(self, q: Any, frame: str, *extra: Any, axes: str = "world") -> NDArray[np.float64]:
         """J (..., 6, nv) at the frame's origin, linear rows first, in world or (axes="local") the frame's axes."""
-        return self._at(alg.jacobian, (q,), frame=frame, axes=axes)
+        return self._at(alg.jacobian, (q, *extra), frame=frame, axes=axes)
 
     def velocity(self, q: Any, qd: Any, frame: str, *extra: Any, axes: str = "world") -> NDArray[np.float64]:
         """Velocity (..., 6) of a frame, linear then angular."""
@@ -301,20 +300,20 @@ def _dynamics_again(robot: Robot, options: tuple[Any, ...]) -> Dynamics:
 
 def _caller(program: Program, doc: str, threads: int) -> Callable[..., Any]:
     """A closure with the algorithm's own argument names around the ufunc, which is compiled at the first call."""
-    lock = threading.Lock()
-    names = [p.name for p in program.inputs]
-    result = namedtuple(_title_case(program.name), [p.name for p in program.outputs])  # type: ignore[misc]
+    names, fields = [p.name for p in program.inputs], [p.name for p in program.outputs]
+    if not all(n.isidentifier() and not keyword.iskeyword(n) for n in [program.name, *names, *fields]):
+        raise LinkwiseError(f"{program.name}: names of algorithms, inputs and outputs must be Python identifiers.")
+    result = namedtuple(_title_case(program.name), fields)  # type: ignore[misc]
     several = len(program.outputs) > 1
 
     def first(*inputs: Any, **kwargs: Any) -> Any:
         from linkwise.backend import native
         from linkwise.backend import threads as pool
 
-        with lock:
-            function = native.function(program, doc)
-            if threads > 1:
-                function = pool.split(program, function, threads)
-            become(function)
+        function = native.function(program, doc)
+        if threads > 1:
+            function = pool.split(program, function, threads)
+        become(function)
         return function(*inputs, **kwargs)
 
     def explain(error: Exception, inputs: Sequence[Any], out: Any) -> LinkwiseError:
@@ -324,7 +323,7 @@ def _caller(program: Program, doc: str, threads: int) -> Callable[..., Any]:
     wrapped = "result._make({})" if several else "{}"
     text = f"""
 def make(ufunc, result, explain):
-    def {program.name}({arguments}, out=None):
+    def call({arguments}, out=None):
         try:
             if out is None:
                 return {wrapped.format(f"ufunc({arguments})")}
@@ -334,13 +333,12 @@ def make(ufunc, result, explain):
     def become(function):
         nonlocal ufunc
         ufunc = function
-    return {program.name}, become
+    return call, become
 """
-    if not all(n.isidentifier() and not keyword.iskeyword(n) for n in [program.name, *names]):
-        raise LinkwiseError(f"{program.name}: names of algorithms and inputs must be Python identifiers.")
     space: dict[str, Any] = {}
     exec(text, space)
     call, become = space["make"](first, result, explain)
+    call.__name__ = call.__qualname__ = program.name
     call.__doc__ = doc
     return call
 

@@ -54,7 +54,7 @@ def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Mat3:
 def with_z_along(axis: Vec3) -> Mat3:
     """A rotation whose third column is the unit vector `axis` (numbers only); the coordinate axes give exact ones."""
     for k, plus in enumerate(_PERMUTATIONS):
-        if abs(axis[k]) == 1.0:
+        if not any(axis[j] for j in range(3) if j != k):
             return plus if axis[k] > 0 else plus @ Mat3.of([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, -1.0]])
     smallest = min(range(3), key=lambda k: abs(axis[k]))
     helper = EYE3[smallest]

@@ -52,7 +52,9 @@ def function(program: Program) -> Callable[..., Any]:
         batch = np.broadcast_shapes(
             *(a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, program.inputs, strict=True))
         )
-        results = _targets(program, batch, out)
+        results = targets(program, batch, out)
+        if out is not None:  # an output may be one of the inputs
+            arrays = [a.copy() if any(np.may_share_memory(a, r) for r in results) else a for a in arrays]
         value: dict[int, Any] = {}
         for leaves, array, port in zip(program.leaves, arrays, program.inputs, strict=True):
             flat = array.reshape(*array.shape[: array.ndim - len(port.shape)], port.size)
@@ -65,22 +67,25 @@ def function(program: Program) -> Callable[..., Any]:
         for result, group, port in zip(results, program.results, program.outputs, strict=True):
             for place, n in zip(np.ndindex(port.shape), group, strict=True):
                 result[(..., *place)] = n.value if n.op == "const" else value[n.index]
-        final = [r[()] for r in results]
+        final = [r[()] if out is None else r for r in results]
         return final[0] if len(final) == 1 else tuple(final)
 
     return call
 
 
-def _targets(program: Program, batch: tuple[int, ...], out: Any) -> list[Any]:
-    """The arrays to fill: those given as `out`, or new ones."""
-    if out is None:
-        return [np.empty((*batch, *p.shape)) for p in program.outputs]
-    given = out if isinstance(out, tuple) else (out,)
+def targets(program: Program, batch: tuple[int, ...], out: Any) -> list[Any]:
+    """The arrays to fill: those given as `out`, by the rules of a ufunc, or new ones."""
+    given = out if isinstance(out, tuple) else (out,) * (len(program.outputs) if out is None else 1)
     if len(given) != len(program.outputs):
         raise ValueError(f"out has {len(given)} arrays, expected {len(program.outputs)}")
-    targets = []
     for port, target in zip(program.outputs, given, strict=True):
-        if target is not None and (not isinstance(target, np.ndarray) or target.shape != (*batch, *port.shape)):
-            raise ValueError(f"out for {port.name} must be an array of shape {(*batch, *port.shape)}")
-        targets.append(np.empty((*batch, *port.shape)) if target is None else target)
-    return targets
+        if target is None:
+            continue
+        shape = (*batch, *port.shape)
+        if not isinstance(target, np.ndarray) or target.shape != shape:
+            raise ValueError(f"out for {port.name} has no shape {shape}")
+        if not np.can_cast(np.float64, target.dtype, "same_kind"):
+            raise TypeError(f"cannot cast {port.name} from float64 to {target.dtype}")
+        if not target.flags.writeable:
+            raise ValueError(f"out for {port.name} is read-only")
+    return [np.empty((*batch, *p.shape)) if o is None else o for o, p in zip(given, program.outputs, strict=True)]

@@ -1,8 +1,8 @@
 """Machine code kept on disk between processes, and treated as code.
 
 The directory is private to the user (mode 0700, owner checked); a file is named by a hash of all that decides its
-content and carries a hash of that content. Whatever is unexpected is ignored and rebuilt, with one warning, and never
-executed. `LINKWISE_CACHE` names another directory; `LINKWISE_CACHE=off` turns the cache off.
+content and carries a hash of that and of its name. Whatever is unexpected is ignored and rebuilt, with one warning,
+and never executed. `LINKWISE_CACHE` names another directory; `LINKWISE_CACHE=off` turns the cache off.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-MAGIC = b"linkwise-code-1\n"
+MAGIC = b"linkwise-code-2\n"
 OFF = ("off", "0", "no", "none", "")
 
 
@@ -58,7 +58,7 @@ def read(key: str) -> list[bytes] | None:
     except OSError as error:
         _warn(f"the kernel cache entry {path} cannot be read ({error}); it is rebuilt.")
         return None
-    objects = _unpack(data)
+    objects = _unpack(key, data)
     if objects is None:
         _warn(f"the kernel cache entry {path} is damaged; it is rebuilt.")
     return objects
@@ -71,22 +71,26 @@ def write(key: str, objects: list[bytes]) -> None:
         return
     try:
         handle, name = tempfile.mkstemp(dir=folder, prefix=".new-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(_pack(objects))
-        os.replace(name, folder / f"{key}.bin")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_pack(key, objects))
+            os.replace(name, folder / f"{key}.bin")
+        except BaseException:
+            os.unlink(name)
+            raise
     except OSError as error:
         _warn(f"the kernel cache {folder} cannot be written ({error}).")
 
 
-def _pack(objects: list[bytes]) -> bytes:
+def _pack(key: str, objects: list[bytes]) -> bytes:
     body = struct.pack("<Q", len(objects)) + b"".join(struct.pack("<Q", len(o)) + o for o in objects)
-    return MAGIC + hashlib.sha256(body).digest() + body
+    return MAGIC + _hash(key, body) + body
 
 
-def _unpack(data: bytes) -> list[bytes] | None:
+def _unpack(key: str, data: bytes) -> list[bytes] | None:
     start = len(MAGIC) + 32
     body = data[start:]
-    if not data.startswith(MAGIC) or hashlib.sha256(body).digest() != data[len(MAGIC) : start]:
+    if not data.startswith(MAGIC) or _hash(key, body) != data[len(MAGIC) : start]:
         return None
     (count,), at, objects = struct.unpack_from("<Q", body), 8, []
     for _ in range(count):
@@ -94,6 +98,11 @@ def _unpack(data: bytes) -> list[bytes] | None:
         objects.append(body[at + 8 : at + 8 + size])
         at += 8 + size
     return objects
+
+
+def _hash(key: str, body: bytes) -> bytes:
+    """Over name and content, so that an entry under another's name is refused too."""
+    return hashlib.sha256(key.encode() + body).digest()
 
 
 def _warn(message: str) -> None:

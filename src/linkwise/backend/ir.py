@@ -209,12 +209,12 @@ def _where(w: _Writer, c: str, a: str, b: str) -> str:
 
 COMPOSITE: dict[str, Callable[..., str]] = {"sign": _sign, "less": _less, "where": _where}
 
-# Cephes polynomials for sin and cos on [-pi/4, pi/4], highest power first, and pi/2 in two parts
+# Cephes polynomials for sin and cos on [-pi/4, pi/4], highest power first, and pi/2 in three parts
 SIN = (1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6, -1.98412698295895385996e-4,
        8.33333333332211858878e-3, -1.66666666666666307295e-1)  # fmt: skip
 COS = (-1.13585365213876817300e-11, 2.08757008419747316778e-9, -2.75573141792967388112e-7, 2.48015872888517045348e-5,
        -1.38888888888730564116e-3, 4.16666666666665929218e-2)  # fmt: skip
-HALF_PI = (1.5707963267948965580e00, 6.1232339957367658860e-17)
+HALF_PI = (1.5707963267948965580e00, 6.1232339957367658860e-17, -1.4973849048591698e-33)
 ROUNDER = 6755399441055744.0  # adding it leaves the nearest whole number in the low bits
 FARTHEST = 1e15  # beyond, the angle modulo a turn is lost: NaN
 
@@ -227,7 +227,9 @@ def _sincos(w: _Writer, x: str) -> tuple[str, str]:
     turns = w.fma(x, splat(0.6366197723675813431), splat(ROUNDER))
     n = w.put(f"fsub {t} {turns}, {splat(ROUNDER)}")
     minus = w.put(f"fneg {t} {n}")
-    r = w.fma(minus, splat(HALF_PI[1]), w.fma(minus, splat(HALF_PI[0]), x))
+    r = x
+    for part in HALF_PI:  # the first difference is exact, the last part matters next to multiples of pi/2
+        r = w.fma(minus, splat(part), r)
     size = w.put(f"call {t} @llvm.fabs.{w.suffix}({t} {x})")
     near = w.put(f"fcmp olt {t} {size}, {splat(FARTHEST)}")
     r = w.put(f"select {w.bits} {near}, {t} {r}, {t} {splat(float('nan'))}")

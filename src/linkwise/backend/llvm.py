@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from linkwise.backend import ir
+from linkwise.backend import ir, tile
 from linkwise.graph.program import Program
 
 CHUNK = 500  # operations in a function: more of them spill more, fewer pass more through memory
@@ -43,7 +46,19 @@ def target() -> ir.Target:
 
 def identity() -> str:
     """What, besides the program, decides the machine code."""
-    return repr((_llvm().llvm_version_info, host(), target(), CHUNK))
+    return repr((_llvm().llvm_version_info, host(), target(), CHUNK, CHUNKS_IN_MODULE, _generator()))
+
+
+@cache
+def _generator() -> str:
+    """A hash of the modules that write the code, so that an edit of them is not answered by the cache."""
+    total = hashlib.sha256()
+    for module in (ir, tile, sys.modules[__name__]):
+        try:
+            total.update(Path(str(module.__file__)).read_bytes())
+        except OSError:  # not in a file of its own: the version decides
+            continue
+    return total.hexdigest()
 
 
 def machine(opt: int) -> Any:

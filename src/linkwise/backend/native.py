@@ -40,7 +40,7 @@ def _native(program: Program, doc: str) -> Any:
     """The program as a native ufunc, from this process, from the cache on disk, or compiled now."""
     from linkwise.backend import gufunc, llvm
 
-    facts = (__version__, program.digest, program.name, llvm.identity())
+    facts = (__version__, cache.MAGIC, program.digest, program.name, llvm.identity())
     key = hashlib.sha256(repr(facts).encode()).hexdigest()
     with _lock:
         if key not in _functions:
@@ -71,7 +71,10 @@ def _works() -> bool:
     global _checked
     if _checked is None:
         try:
-            _checked = _self_test()
+            _self_test()
+            _checked = True
+        except Warning:  # of the cache, where warnings are errors
+            raise
         except Exception as error:  # any failure of a foreign library means: use the interpreter
             _checked = False
             warnings.warn(
@@ -82,8 +85,9 @@ def _works() -> bool:
     return _checked
 
 
-def _self_test() -> bool:
+def _self_test() -> None:
     from linkwise.graph.program import Port, trace
 
     program = trace("self_test", lambda x: ([x[0] + 2.0 * x[1]],), [Port("x", (2,))], [Port("y", (1,))])
-    return bool((_native(program, "")([[1.0, 2.0]] * 5) == 5.0).all())
+    if not (_native(program, "")([[1.0, 2.0]] * 5) == 5.0).all():
+        raise RuntimeError("a trial kernel gave a wrong answer")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -10,14 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.backend.arrays import targets
 from linkwise.graph.program import Program
 
 SMALLEST = 256  # rows below which a second thread costs more than it saves
 
 _pools: dict[int, ThreadPoolExecutor] = {}
+_lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+    _pools.clear()
+
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def split(program: Program, function: Callable[..., Any], threads: int) -> Callable[..., Any]:
@@ -34,10 +44,9 @@ def split(program: Program, function: Callable[..., Any], threads: int) -> Calla
             return function(*arrays) if out is None else function(*arrays, out=out)
         axis = int(np.argmax(batch))
         whole = [np.broadcast_to(a, (*batch, *a.shape[a.ndim - r :])) for a, r in zip(arrays, ranks, strict=True)]
-        given = (None,) * len(program.outputs) if out is None else out if isinstance(out, tuple) else (out,)
-        results = [
-            np.empty((*batch, *p.shape)) if o is None else o for o, p in zip(given, program.outputs, strict=True)
-        ]
+        results = targets(program, batch, out)
+        if out is not None:  # one piece must not write what another still reads
+            whole = [a.copy() if any(np.may_share_memory(a, r) for r in results) else a for a in whole]
         edges = np.linspace(0, batch[axis], pieces + 1).astype(int)
 
         def work(start: int, stop: int) -> None:
@@ -52,6 +61,7 @@ def split(program: Program, function: Callable[..., Any], threads: int) -> Calla
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
-    if threads not in _pools:
-        _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="linkwise")
-    return _pools[threads]
+    with _lock:
+        if threads not in _pools:
+            _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="linkwise")
+        return _pools[threads]

@@ -12,7 +12,7 @@ PARTIALS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "add": lambda n, a, b: (1.0, 1.0),
     "sub": lambda n, a, b: (1.0, -1.0),
     "mul": lambda n, a, b: (b, a),
-    "div": lambda n, a, b: (1.0 / b, -n / b),
+    "div": lambda n, a, b: (n.graph.constant(1.0) / b if b == 0.0 else 1.0 / b, -n / b),
     "neg": lambda n, a: (-1.0,),
     "sqrt": lambda n, a: (0.5 / n,),
     "sin": lambda n, a: (a.cos(),),
@@ -34,7 +34,7 @@ def jacobian(outputs: Sequence[Any], wrt: Sequence[Node], mode: str = "auto") ->
     """
     if mode == "auto":
         mode = "reverse" if len(outputs) <= len(wrt) else "forward"
-    return (reverse if mode == "reverse" else forward)(outputs, wrt)
+    return {"forward": forward, "reverse": reverse}[mode](outputs, wrt)
 
 
 def forward(outputs: Sequence[Any], wrt: Sequence[Node]) -> list[list[Any]]:

@@ -29,8 +29,9 @@ def names(program: Program) -> dict[int, str]:
         if n.op in TRIG and n.args[0].op == "input":
             name = TRIG[n.op] + n.args[0].value.removeprefix("q")
         if name is None or name in taken:
-            count += 1
-            name = f"t{count}"
+            name = f"t{(count := count + 1)}"
+            while name in taken:
+                name = f"t{(count := count + 1)}"
         given[n.index] = name
         taken.add(name)
     return given

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkwise.graph.node import Graph
 
+SMALL = 1e-300  # numbers whose reciprocals keep all their digits lie between this and its reciprocal
+
 
 def add(g: Graph, a: Any, b: Any) -> Any:
     if isinstance(a, float):
@@ -91,12 +93,18 @@ def mul(g: Graph, a: Any, b: Any) -> Any:
         return neg(g, mul(g, a.args[0], b))
     if b.op == "neg":
         return neg(g, mul(g, a, b.args[0]))
+    if a.op == "where" and _is_mask(a):
+        return _masked(a, b)
+    if b.op == "where" and _is_mask(b):
+        return _masked(b, a)
     return _commutative(g, "mul", a, b)
 
 
 def div(g: Graph, a: Any, b: Any) -> Any:
     if isinstance(b, (float, int)):
-        return mul(g, a, 1.0 / b) if b else g.apply2("div", a, g.constant(0.0))
+        if SMALL < abs(b) < 1.0 / SMALL:
+            return mul(g, a, 1.0 / b)
+        return g.apply2("div", a, g.constant(float(b)))  # the reciprocal would overflow or lose digits
     if isinstance(a, (float, int)):
         return 0.0 if a == 0.0 else g.apply2("div", g.constant(float(a)), b)
     if a is b:
@@ -117,6 +125,17 @@ def _multiple(a: Any) -> tuple[float, Any]:
     if a.op == "mul" and a.args[0].op == "const":
         return a.args[0].value, a.args[1]
     return 1.0, a
+
+
+def _is_mask(n: Any) -> bool:
+    """Whether a `where` chooses between one and zero, as the derivative of one does."""
+    return all(a.op == "const" and a.value in (0.0, 1.0) for a in n.args[1:])
+
+
+def _masked(mask: Any, x: Any) -> Any:
+    """x where the mask is one, else zero whatever x is."""
+    c, yes, no = mask.args
+    return c.where(x if yes.value else 0.0, x if no.value else 0.0)
 
 
 def _node(g: Graph, x: Any) -> Any:

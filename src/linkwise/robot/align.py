@@ -71,6 +71,9 @@ def _candidates(placement: Pose, below: list[Pose]) -> list[tuple[float, float]]
         slides.append(p.z)
     if not below:
         turns.append(-_turn_about_z(placement))
+    # nearly parallel axes meet far away, and a long lever loses digits
+    reach = 2.0 * max(math.hypot(*X.p) for X in (placement, *below))
+    slides = [d for d in slides if abs(d) <= reach]
     worth = [t for k, t in enumerate(turns) if k == 0 or abs(_nearest_right_angle(t) - t) > TINY]
     distinct = [d for k, d in enumerate(slides) if all(abs(d - e) > TINY for e in slides[:k])]
     return [(t, d) for t in worth for d in distinct]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 from linkwise.errors import InputError
 from linkwise.robot.drive import LAWS, Drive, Friction, Motor, Spring
@@ -37,7 +38,8 @@ def random_tree(
     """A robot drawn at random; the same one for the same arguments.
 
     Axes, anchors and placements are general; links have full inertia tensors that rigid bodies can have. The numbers
-    from `branching` to `motors` are chances between 0 and 1, for each joint.
+    from `branching` to `motors` are chances between 0 and 1, for each joint; those from `mimic` on leave geometry and
+    links as they are.
 
     Args:
         seed: of the random numbers.
@@ -56,38 +58,50 @@ def random_tree(
     for kind in kinds:
         if kind not in KINDS or kind == "fixed":
             raise InputError(f"random_tree kinds: expected kinds among {KINDS} that move, got {kind!r}.")
-    draw = _Draw(seed)
+    draw = _Draw(f"{seed}")
     links, tree = [draw.link("base")], []
     if floating:
         links.append(draw.link("body"))
         tree.append(Joint("root", "base", "body", "floating", draw.pose()))
     for k in range(1, joints + 1):
+        draw = _Draw(f"{seed} joint {k}")
         parent = draw.choice(links[int(floating) :]) if draw.chance(branching) else links[-1]
+        kind, name = draw.choice(kinds), f"joint{k}"
+        joint = Joint(name, parent.name, f"link{k}", kind, draw.pose(), draw.axis(), draw.vector(0.2))
+        moved = draw.link(f"link{k}")
+        draw = _Draw(f"{seed} weld {k}")
         if draw.chance(fixed):
             welded = draw.link(f"weld{k}") if draw.chance(0.7) else Link(f"weld{k}")
             tree.append(Joint(f"weld{k}", parent.name, welded.name, "fixed", draw.pose()))
             links.append(welded)
-            parent = welded
-        kind = draw.choice(kinds)
-        joint = Joint(f"joint{k}", parent.name, f"link{k}", kind, draw.pose(), draw.axis(), draw.vector(0.2))
+            joint = replace(joint, parent=welded.name)
+        leaders = [j.name for j in tree if j.kind in SINGLE and j.mimic is None]
         if kind in SINGLE:
-            leaders = [j.name for j in tree if j.kind in SINGLE and j.mimic is None]
-            joint = replace(
-                joint,
-                mimic=draw.mimic(leaders) if draw.chance(mimic) and leaders else None,
-                friction=draw.friction(1.0) if draw.chance(friction) else Friction(),
-                armature=draw.number(0.05, 0.3) if draw.chance(armature) else 0.0,
-                spring=draw.spring() if draw.chance(springs) else None,
-            )
+            chances = {"friction": friction, "armature": armature, "spring": springs}
+            chances["mimic"] = mimic if leaders else 0.0
+            joint = replace(joint, **_features(seed, k, chances, leaders))
         tree.append(joint)
-        links.append(draw.link(f"link{k}"))
-    mounts = [None, *(k.name for k in links)]
-    tree = [
-        draw.driven(j, draw.choice(mounts), friction) if j.kind in SINGLE and draw.chance(motors) else j for j in tree
-    ]
+        links.append(moved)
+    for k, j in enumerate(tree):
+        draw = _Draw(f"{seed} motor {j.name}")
+        if j.kind in SINGLE and draw.chance(motors):
+            tree[k] = draw.driven(j, draw.choice([None, *(x.name for x in links)]), friction)
+    draw = _Draw(f"{seed} frames")
     carriers = [links[-1].name, *(draw.choice(links).name for _ in range(frames - 1))]
     named = [Frame(f"frame{k}" if k > 1 else "tool", on, draw.pose()) for k, on in enumerate(carriers, 1)]
     return Robot(links, tree, named, name=f"random{seed}")
+
+
+def _features(seed: int, k: int, chances: dict[str, float], leaders: list[str]) -> dict[str, Any]:
+    """What joint k has by chance; each feature has random numbers of its own, so that one does not move another."""
+    make: dict[str, Callable[[_Draw], Any]] = {
+        "friction": lambda draw: draw.friction(1.0),
+        "armature": lambda draw: draw.uniform(0.05, 0.3),
+        "spring": lambda draw: draw.spring(),
+        "mimic": lambda draw: draw.mimic(leaders),
+    }
+    draws = {feature: _Draw(f"{seed} {feature} {k}") for feature in chances}
+    return {f: make[f](draw) for f, draw in draws.items() if draw.chance(chances[f])}
 
 
 class _Draw(Random):
@@ -95,9 +109,6 @@ class _Draw(Random):
 
     def chance(self, p: float) -> bool:
         return self.random() < p
-
-    def number(self, low: float, high: float) -> float:
-        return self.uniform(low, high)
 
     def sign(self) -> float:
         return self.choice((-1.0, 1.0))
@@ -140,8 +151,10 @@ class _Draw(Random):
         mass, axis = self.uniform(0.2, 0.8), self.axis()
         along = mass * self.uniform(0.02, 0.04) ** 2
         across = along * self.uniform(0.6, 2.0)
-        tensor = EYE3 * across + outer(axis, axis) * (along - across)
+        I = EYE3 * across + outer(axis, axis) * (along - across)
+        tensor = (I.x.x, I.x.y, I.x.z, I.y.y, I.y.z, I.z.z)
         motor = Motor(link, mass, self.vector(0.2), tensor, 0.5 * along, axis)
+        gear = self.sign() * self.uniform(5.0, 50.0)
         losses = self.friction(1e-3) if self.chance(friction) else Friction()
-        drive = Drive(motor, self.sign() * self.uniform(5.0, 50.0), friction=losses)
+        drive = Drive(motor, gear, friction=losses)
         return replace(joint, armature=0.0, drive=drive)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.errors import InputError, LinkwiseError, ModelError, UnknownNameError
 from linkwise.robot import check
-from linkwise.robot.drive import Friction
+from linkwise.robot.drive import Friction, Motor
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.loop import Loop
-from linkwise.spatial import Pose
-from linkwise.vector import Vec3
+from linkwise.spatial import Inertia, Pose
+from linkwise.vector import EYE3, ZERO3, Vec3
 
 if TYPE_CHECKING:
     import numpy as np
@@ -268,12 +268,15 @@ class Robot:
         )
 
     def lock(self, names: str | Iterable[str], at: ArrayLike | None = None) -> Robot:
-        """This robot with some joints fixed, at zero or at their values in the position vector `at`."""
+        """This robot with some joints fixed, at zero or at their values in the position vector `at`.
+
+        Their motors stay as dead weight: mass and tensor are lumped into the links that carry them.
+        """
         wanted = {names} if isinstance(names, str) else set(names)
         q = self.q() if at is None else _values("lock at", at, self.nq)
         for name in wanted:
             _find(self.joints, name, "joint")
-        joints = []
+        joints, links = [], {k.name: k for k in self.links}
         for j in self.joints:
             leader = j.mimic.joint if j.mimic else j.name
             if j.is_fixed or (leader not in wanted and j.name not in wanted):
@@ -284,7 +287,10 @@ class Robot:
             if j.mimic:
                 value = [j.mimic.ratio * value[0] + j.mimic.offset]
             joints.append(Joint(j.name, j.parent, j.child, "fixed", origin=_placed(j, value)))
-        return self.replace(joints=joints)
+            if j.drive and j.drive.motor:
+                mount = j.drive.motor.link if j.drive.motor.link is not None else j.parent
+                links[mount] = _carrying(links[mount], j.drive.motor)
+        return self.replace(joints=joints, links=list(links.values()))
 
     def rigid(self) -> Robot:
         """This robot with its elastic drives made rigid."""
@@ -407,6 +413,13 @@ def _placed(joint: Joint, value: list[float]) -> Pose:
         return joint.origin @ Pose(p=joint.axis * value[0])
     R = axis_angle(joint.axis, value[0])
     return joint.origin @ Pose(R, joint.anchor - R @ joint.anchor)
+
+
+def _carrying(link: Link, motor: Motor) -> Link:
+    """The link with a motor's mass and tensor lumped in."""
+    total = link.spatial_inertia + Inertia.of(motor.mass, motor.com, motor.inertia)
+    com = total.mc * (1.0 / total.m) if total.m else ZERO3
+    return Link(link.name, total.m, com, total.seen_from(EYE3, -com).I_o)
 
 
 def _depth_first(links: list[Link], joints: list[Joint]) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:

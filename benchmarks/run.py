@@ -1,0 +1,39 @@
+"""Measure Linkwise beside its peers: python benchmarks/run.py [inverse_dynamics] [operations] [startup] [--json FILE]."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def main() -> None:
+    import inverse_dynamics
+    import operations
+    import startup
+
+    sections = {"inverse_dynamics": inverse_dynamics.run, "operations": operations.run, "startup": startup.run}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", help=f"which of {', '.join(sections)}; all by default")
+    parser.add_argument("--json", metavar="FILE", help="write the results there too")
+    given = parser.parse_args()
+    for name in given.sections:
+        if name not in sections:
+            parser.error(f"unknown section {name!r}; there are {', '.join(sections)}")
+    results = {"machine": platform.processor() or platform.machine()}
+    for name in given.sections or sections:
+        print(f"== {name}")
+        results[name] = sections[name]()
+        print()
+    if given.json:
+        Path(given.json).write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""What every test shares: a private cache of kernels, and golden files that `pytest --update` rewrites."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+GOLDEN = Path(__file__).parent / "golden"
+
+settings.register_profile("linkwise", deadline=None, derandomize=True)
+settings.load_profile("linkwise")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update", action="store_true", help="rewrite the golden files of tests/golden")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give this process, a worker of xdist or the only one, a cache of its own: the user's is never touched."""
+    cache = tempfile.TemporaryDirectory(prefix="linkwise-tests-")  # of mode 0700
+    os.environ["LINKWISE_CACHE"] = cache.name
+    config.add_cleanup(cache.cleanup)
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with a file of tests/golden exactly; `pytest --update` writes the file instead."""
+
+    def check(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if request.config.getoption("--update"):
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"tests/golden/{name} is missing: run pytest --update"
+        assert text == path.read_text(encoding="utf-8")
+
+    return check

@@ -5,71 +5,29 @@ from __future__ import annotations
 import numpy as np
 import robots
 from peak import peak_flops
-from timing import interleaved
 
 import linkwise as lw
+from linkwise.report.bench import BATCH, compare, interleaved, mujoco_peers, pinocchio_peers, states
 
-BATCH = 4096
-LOOP = 256  # rows for peers that are called row by row
 SINCOS = 2.4e-9  # seconds we allow the limit for sine and cosine of one angle
 
 
-def states(n: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    return rng.uniform(-2, 2, (rows, n)), rng.normal(size=(rows, n)), rng.normal(size=(rows, n))
-
-
 def measure(name: str) -> dict:
-    """Times of one robot's inverse dynamics, in nanoseconds a row, with ratios and the largest disagreement."""
+    """Times of one robot's inverse dynamics, in nanoseconds a row, with ratios and the largest disagreement.
+
+    The peers read the robot's URDF themselves.
+    """
     robot = robots.robot(name)
-    kernel = lw.compile(robot).inverse_dynamics
-    q, qd, qdd = states(robot.nv, BATCH)
-    tau = np.empty_like(q)
-    rows = {"linkwise": BATCH}
-    candidates = {"linkwise": lambda: kernel(q, qd, qdd, out=tau)}
-    found: dict = {"robot": name, "nv": robot.nv, "operations": dict(kernel.count())}
-    kernel(q, qd, qdd, out=tau)
-    scale = np.abs(tau).max()
+    given = states(robot, BATCH)
+    peers = []
     if robots.has("pinocchio"):
-        import pinocchio as pin
-
-        model, order = robots.pinocchio_model(name)
-        data, pool = model.createData(), pin.ModelPool(model, 1)
-        ours = [np.ascontiguousarray(x[:, order.v]) for x in (q, qd, qdd)]
-        columns = [np.asfortranarray(x.T) for x in ours]
-        theirs = np.empty((robot.nv, BATCH), order="F")
-        candidates["rneaInParallel(1)"] = lambda: pin.rneaInParallel(1, pool, *columns, theirs)
-        candidates["rnea, Python loop"] = lambda: [
-            pin.rnea(model, data, *x) for x in zip(*(a[:LOOP] for a in ours), strict=True)
-        ]
-        rows |= {"rneaInParallel(1)": BATCH, "rnea, Python loop": LOOP}
-        candidates["rneaInParallel(1)"]()
-        found["error to Pinocchio"] = float(np.abs(theirs.T[:, order.v_back] - tau).max() / scale)
+        peers += pinocchio_peers(*robots.pinocchio_model(name), given)
     if robots.has("mujoco"):
-        import mujoco
-
-        mj, at = robots.mujoco_model(name)
-        state = mujoco.MjData(mj)
-        mj_rows = [x[:LOOP, at.v] for x in (q, qd, qdd)]
-        forces = np.empty((LOOP, robot.nv))
-
-        def inverse() -> None:
-            for k in range(LOOP):
-                state.qpos[:], state.qvel[:], state.qacc[:] = (x[k] for x in mj_rows)
-                mujoco.mj_inverse(mj, state)
-                forces[k] = state.qfrc_inverse
-
-        candidates["mj_inverse, Python loop"] = inverse
-        rows["mj_inverse, Python loop"] = LOOP
-        inverse()
-        found["error to MuJoCo"] = float(np.abs(forces[:, at.v_back] - tau[:LOOP]).max() / np.abs(tau[:LOOP]).max())
-    times = interleaved(candidates)
-    found["ns a row"] = {k: {m: 1e9 * t[m] / rows[k] for m in t} for k, t in times.items()}
-    own = found["ns a row"]["linkwise"]
-    found["ratio"] = {k: {m: t[m] / own[m] for m in t} for k, t in found["ns a row"].items() if k != "linkwise"}
-    count = kernel.count()
+        peers += mujoco_peers(*robots.mujoco_model(name), given)
+    found = compare(robot, given, peers) | {"robot": name}
+    count = found["operations"]
     limit = 1e9 * ((count["mul"] + count["add"]) / peak_flops() + SINCOS * count["sincos"])
-    found["limit ns"], found["times the limit"] = limit, own["best"] / limit
+    found["limit ns"], found["times the limit"] = limit, found["ns a row"]["linkwise"]["best"] / limit
     return found
 
 
@@ -77,7 +35,7 @@ def single(name: str = "Panda") -> dict:
     """One call on one state from Python, against `pin.rnea`."""
     robot = robots.robot(name)
     kernel = lw.compile(robot).inverse_dynamics
-    q, qd, qdd = (x[0] for x in states(robot.nv, 1))
+    q, qd, qdd = (x[0] for x in states(robot, 1))
     candidates = {"linkwise": lambda: kernel(q, qd, qdd)}
     if robots.has("pinocchio"):
         import pinocchio as pin
@@ -108,8 +66,8 @@ def report(result: dict) -> None:
         print(f"  {peer:26} {time['median']:9.1f} ns a row (best {time['best']:.1f})"
               f"   {ratio['median']:6.1f} times slower (best against best {ratio['best']:.1f})")  # fmt: skip
     print(f"  limit {result['limit ns']:.1f} ns; linkwise at {result['times the limit']:.2f} times the limit (best)")
-    errors = {k: v for k, v in result.items() if k.startswith("error")}
-    print("  " + ", ".join(f"largest relative {k} {v:.1e}" for k, v in errors.items()))
+    differences = result["difference"].items()
+    print("  largest relative difference: " + ", ".join(f"to {k} {v:.1e}" for k, v in differences))
 
 
 def run() -> list[dict]:

@@ -41,9 +41,10 @@ def chains() -> list[dict]:
 def run() -> list[dict]:
     table = counts()
     for row in table:
-        print(f"{row['robot']:12} {row['mul']:4} mul {row['add']:4} add {row['sincos']} sincos"
-              f"   (Luh's general count: {row['Luh mul']} mul {row['Luh add']} add);"
-              f" base parameters {row['base parameters of links and rotors']} ({row['of links']} of links)")  # fmt: skip
+        ours = f"{row['mul']:4} mul {row['add']:4} add {row['sincos']} sincos"
+        luh = f"{row['Luh mul']} mul {row['Luh add']} add"
+        base = f"{row['base parameters of links and rotors']} ({row['of links']} of links)"
+        print(f"{row['robot']:12} {ours}   (Luh's general count: {luh}); base parameters {base}")
         print(f"             published: {row['published']}")
     growth = chains()
     last, before = growth[-1], growth[-2]

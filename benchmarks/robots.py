@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import math
 import sysconfig
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 import linkwise as lw
+from linkwise.report.peers import has as has
 
 FILES = {
     "Panda": "panda_description/urdf/panda.urdf",
@@ -75,48 +75,15 @@ def mujoco_model(name: str):
     return model, lw.permutation(robot(name), names)
 
 
-def has(package: str) -> bool:
-    """Whether a peer is installed."""
-    return importlib.util.find_spec(package) is not None
-
-
 def stanford() -> lw.Robot:
-    """The Stanford arm (Paul 1981), modified DH, as the tables of Guarino Lo Bianco complete it."""
-    alpha = (0, -math.pi / 2, math.pi / 2, 0, -math.pi / 2, math.pi / 2)
-    d = (0.412, 0.154, 0, 0, 0, 0.263)
-    theta = (0, 0, -math.pi / 2, 0, 0, 0)
-    mass = (9.29, 5.01, 4.25, 1.08, 0.63, 0.51)
-    com = (
-        (0, -0.1105, -0.0175),
-        (0, 0, -0.1054),
-        (0, 0, -0.6447),
-        (0, -0.0054, -0.0092),
-        (0, -0.0566, 0),
-        (0, 0, 0.1554),
-    )
-    inertia = ((0.276, 0.071, 0.255), (0.108, 0.1, 0.018), (2.51, 2.51, 0.006), (0.002, 0.001, 0.001),
-               (0.003, 0.0004, 0.003), (0.013, 0.013, 0.0003))  # fmt: skip
-    rows = [
-        {"theta": theta[k], "d": d[k], "a": 0.0, "alpha": alpha[k], "kind": "prismatic" if k == 2 else "revolute",
-         "mass": mass[k], "com": com[k], "inertia": inertia[k]}
-        for k in range(6)
-    ]  # fmt: skip
-    return lw.modified_dh(rows, name="stanford")
+    """The Stanford arm, which has neither friction nor rotors."""
+    return lw.load("stanford")
 
 
 def puma560() -> lw.Robot:
-    """The Puma 560, standard DH, with the parameters of Corke and Armstrong-Helouvry (1994), rotors left out."""
-    a, d = (0, 0.4318, 0.0203, 0, 0, 0), (0, 0, 0.15005, 0.4318, 0, 0)
-    alpha = (math.pi / 2, 0, -math.pi / 2, math.pi / 2, -math.pi / 2, 0)
-    mass = (0, 17.4, 4.8, 0.82, 0.34, 0.09)
-    com = ((0, 0, 0), (-0.3638, 0.006, 0.2275), (-0.0203, -0.0141, 0.070), (0, 0.019, 0), (0, 0, 0), (0, 0, 0.032))
-    inertia = ((0, 0.35, 0), (0.13, 0.524, 0.539), (0.066, 0.086, 0.0125), (1.8e-3, 1.3e-3, 1.8e-3),
-               (0.3e-3, 0.4e-3, 0.3e-3), (0.15e-3, 0.15e-3, 0.04e-3))  # fmt: skip
-    rows = [
-        {"theta": 0.0, "d": d[k], "a": a[k], "alpha": alpha[k], "mass": mass[k], "com": com[k], "inertia": inertia[k]}
-        for k in range(6)
-    ]
-    return lw.standard_dh(rows, name="puma560")
+    """The Puma 560 without friction and rotors."""
+    full = lw.load("puma560").without_friction()
+    return full.replace(*(replace(j, armature=0.0) for j in full.joints))
 
 
 def general_chain(joints: int, seed: int = 1) -> lw.Robot:

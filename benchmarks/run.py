@@ -1,4 +1,4 @@
-"""Measure Linkwise beside its peers: python benchmarks/run.py [inverse_dynamics] [operations] [startup] [--json FILE]."""
+"""Measure Linkwise beside its peers: python benchmarks/run.py [SECTION ...] [--json FILE]."""
 
 from __future__ import annotations
 

@@ -56,7 +56,10 @@ def run(repeats: int = 5) -> list[dict]:
             "warm, llvmlite imported before": min(t[1] for t in loaded),
         }
         results.append(found)
-        print(f"{name}: import linkwise {found['import'] * 1e3:.0f} ms (brings in {found['imported'] or 'neither LLVM nor SciPy'});"
-              f" first call, empty cache {found['cold'] * 1e3:.0f} ms, warm cache {found['warm'] * 1e3:.0f} ms"
-              f" ({found['warm, llvmlite imported before'] * 1e3:.0f} ms without the import of llvmlite)")  # fmt: skip
+        ms = {k: f"{1e3 * v:.0f} ms" for k, v in found.items() if isinstance(v, float)}
+        print(
+            f"{name}: import linkwise {ms['import']}, which brings in {found['imported'] or 'neither LLVM nor SciPy'};"
+        )
+        print(f"  first call, empty cache {ms['cold']}; warm cache {ms['warm']},")
+        print(f"  or {ms['warm, llvmlite imported before']} where llvmlite is imported already")
     return results

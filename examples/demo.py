@@ -19,7 +19,9 @@ def first_steps() -> None:
     dyn = lw.compile(robot)
     t = np.linspace(0.0, 1.0, 5)[:, None]
     amplitude = np.array([0.8, 0.5, -0.7])
-    q, qd, qdd = amplitude * (1 - np.cos(np.pi * t)), amplitude * np.pi * np.sin(np.pi * t), amplitude * np.pi**2 * np.cos(np.pi * t)
+    q = amplitude * (1 - np.cos(np.pi * t))
+    qd = amplitude * np.pi * np.sin(np.pi * t)
+    qdd = amplitude * np.pi**2 * np.cos(np.pi * t)
     tau = dyn.inverse_dynamics(q, qd, qdd)
     print(f"{robot.name}: a swing of one second, torques in N m")
     print("    time " + "".join(f"{name:>10}" for name in robot.names))
@@ -42,15 +44,16 @@ def real_robots() -> bool:
         return True
     good = True
     print(f"inverse dynamics, batches of {inverse_dynamics.BATCH}, one core, without friction")
-    print(f"  {'robot':8}{'joints':>7}{'mul':>7}{'add':>7}{'Linkwise':>13}{'Pinocchio':>14}{'faster':>9}{'largest difference':>21}")
+    head = ("joints", 7), ("mul", 7), ("add", 7), ("Linkwise", 13), ("Pinocchio", 14), ("faster", 9), ("difference", 13)
+    print(f"  {'robot':8}" + "".join(f"{title:>{width}}" for title, width in head))
     for name in robots.FILES:
         r = inverse_dynamics.measure(name)
         ours, theirs = r["ns a row"]["linkwise"]["best"], r["ns a row"]["rneaInParallel(1)"]["best"]
-        error = r["error to Pinocchio"]
+        error = r["difference"]["rneaInParallel(1)"]
         good &= error < 1e-10
         operations = r["operations"]
         print(f"  {name:8}{r['nv']:7}{operations['mul']:7}{operations['add']:7}{ours:10.1f} ns{theirs:11.1f} ns"
-              f"{theirs / ours:8.1f}x{error:21.1e}")  # fmt: skip
+              f"{theirs / ours:8.1f}x{error:13.1e}")  # fmt: skip
     return good
 
 
@@ -58,4 +61,4 @@ if __name__ == "__main__":
     first_steps()
     if not real_robots():
         sys.exit("The torques differ from Pinocchio's: this should not happen; please report it.")
-    print("\nNext: README.md for ten lines of Python, docs/guide.md for all a kernel can do, `make bench` for more figures.")
+    print("\nNext: README.md for ten lines of Python, docs/guide.md for all a kernel can do, `make bench` for figures.")

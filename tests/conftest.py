@@ -10,7 +10,8 @@ from hypothesis import settings
 
 GOLDEN = Path(__file__).parent / "golden"
 
-settings.register_profile("linkwise", deadline=None, derandomize=True)
+settings.register_profile("linkwise", deadline=None, derandomize=True, max_examples=100)
+settings.register_profile("explore", deadline=None, max_examples=3000)  # pytest --hypothesis-profile=explore
 settings.load_profile("linkwise")
 
 
@@ -19,8 +20,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give this process, a worker of xdist or the only one, a cache of its own: the user's is never touched."""
-    cache = tempfile.TemporaryDirectory(prefix="linkwise-tests-")  # of mode 0700
+    """Give this process a cache of its own: the user's is never touched. A worker's stands in its controller's."""
+    outer = os.environ["LINKWISE_CACHE"] if hasattr(config, "workerinput") else None
+    cache = tempfile.TemporaryDirectory(prefix="linkwise-tests-", dir=outer, ignore_cleanup_errors=True)  # mode 0700
     os.environ["LINKWISE_CACHE"] = cache.name
     config.add_cleanup(cache.cleanup)
 

@@ -6,54 +6,67 @@
 >>> tau = dyn.inverse_dynamics(q, qd, qdd)
 """
 
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 from linkwise._version import __version__
-from linkwise.algorithms import (
-    Algorithm,
-    World,
-    acceleration,
-    algorithm,
-    bias_forces,
-    coriolis_matrix,
-    gravity_forces,
-    inverse_dynamics,
-    jacobian,
-    joint_wrenches,
-    kinetic_energy,
-    mass_matrix,
-    momentum,
-    pose,
-    poses,
-    potential_energy,
-    regressor,
-    velocity,
-    wrench_at,
-)
-from linkwise.base_parameters import BaseParameters, base_parameters
-from linkwise.compile import Dynamics, Kernel, compile
-from linkwise.errors import InputError, LinkwiseError, ModelError, UnknownNameError
-from linkwise.robot import (
-    DHRow,
-    Diagnostic,
-    Drive,
-    Frame,
-    Friction,
-    Joint,
-    KhalilRow,
-    Limits,
-    Link,
-    Loop,
-    Mimic,
-    Motor,
-    Robot,
-    Spring,
-    khalil,
-    modified_dh,
-    permutation,
-    random_tree,
-    standard_dh,
-)
-from linkwise.robot.load import load
-from linkwise.spatial import Pose
+
+if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for
+    from linkwise.algorithms import (
+        Algorithm,
+        World,
+        acceleration,
+        algorithm,
+        bias_forces,
+        coriolis_matrix,
+        gravity_forces,
+        inverse_dynamics,
+        jacobian,
+        joint_wrenches,
+        kinetic_energy,
+        mass_matrix,
+        momentum,
+        pose,
+        poses,
+        potential_energy,
+        regressor,
+        velocity,
+        wrench_at,
+    )
+    from linkwise.base_parameters import BaseParameters, base_parameters
+    from linkwise.compile import Dynamics, Kernel, compile
+    from linkwise.errors import InputError, LinkwiseError, ModelError, UnknownNameError
+    from linkwise.robot import (
+        DHRow,
+        Diagnostic,
+        Drive,
+        Frame,
+        Friction,
+        Joint,
+        KhalilRow,
+        Limits,
+        Link,
+        Loop,
+        Mimic,
+        Motor,
+        Robot,
+        Spring,
+        khalil,
+        list_robots,
+        modified_dh,
+        permutation,
+        random_tree,
+        save,
+        standard_dh,
+        to_khalil,
+        to_modified_dh,
+    )
+    from linkwise.robot.load import load
+    from linkwise.spatial import Pose
 
 __all__ = [
     "Algorithm",
@@ -93,6 +106,7 @@ __all__ = [
     "joint_wrenches",
     "khalil",
     "kinetic_energy",
+    "list_robots",
     "load",
     "mass_matrix",
     "modified_dh",
@@ -103,7 +117,55 @@ __all__ = [
     "potential_energy",
     "random_tree",
     "regressor",
+    "save",
     "standard_dh",
+    "to_khalil",
+    "to_modified_dh",
     "velocity",
     "wrench_at",
 ]
+
+# where each public name lives; its module is imported when the name is first used, so that `import linkwise` is free
+_HOMES = {
+    "linkwise.algorithms": """
+        Algorithm World acceleration algorithm bias_forces coriolis_matrix gravity_forces inverse_dynamics jacobian
+        joint_wrenches kinetic_energy mass_matrix momentum pose poses potential_energy regressor velocity wrench_at
+    """,
+    "linkwise.base_parameters": "BaseParameters base_parameters",
+    "linkwise.compile": "Dynamics Kernel compile",
+    "linkwise.errors": "InputError LinkwiseError ModelError UnknownNameError",
+    "linkwise.robot": """
+        DHRow Diagnostic Drive Frame Friction Joint KhalilRow Limits Link Loop Mimic Motor Robot Spring khalil
+        list_robots modified_dh permutation random_tree save standard_dh to_khalil to_modified_dh
+    """,
+    "linkwise.robot.load": "load",
+    "linkwise.spatial": "Pose",
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+if not TYPE_CHECKING:  # a type checker that saw it would believe any name
+
+    def __getattr__(name: str) -> Any:
+        """A public name, from the module where it lives."""
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """This package, in which a function keeps its name against the submodule it lives in, such as `compile`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and name in _HOME:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,9 @@ from linkwise.algorithms import regressor
 from linkwise.compile import Kernel, compile
 from linkwise.robot.robot import Robot
 
-DEPENDENT = (
-    1e-10  # a column whose part beyond the span of those before it is smaller than this is a combination of them
-)
+DEPENDENT = 1e-10  # a column with less than this beyond the span of those kept is a combination of them
+NEARLY = 0.3  # of the largest part beyond that span: columns with less have to wait
+ROUND_OFF = 1e-11
 
 
 @dataclass(frozen=True)
@@ -67,18 +68,19 @@ class BaseParameters:
 def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
     """The base parameters of a robot, from its regressor at random states.
 
-    Columns are taken in the order of `robot.parameters()`, links nearer the base first, so that a parameter is grouped
-    with those of the links that carry it.
+    Links nearer the base come first, so that a parameter is grouped with those of the links that carry it. Within a
+    link columns are kept in the order of `robot.parameters()`, but for those that nearly depend on the ones kept:
+    grouping with them would have large coefficients.
 
     Args:
         robot: fixed or floating; springs do not count.
         seed: of the random states.
 
-    Source: the numerical method of Gautier (1991), with each column tested against the span of those kept before it.
+    Source: the numerical method of Gautier (1991), with columns tested against the span of those kept before them.
     """
     kernel = compile(robot, regressor)
     rng = np.random.default_rng(seed)
-    count = len(robot.parameter_names)
+    count, inertial = len(robot.parameter_names), 10 * len(robot.moving_links)
     rows = max(8, -(-3 * count // max(1, robot.nv)))
     q = rng.uniform(-np.pi, np.pi, (rows, robot.nq))
     qd, qdd = rng.normal(size=(2, rows, robot.nv)) * 3.0
@@ -86,28 +88,38 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
     size = np.linalg.norm(Y, axis=0)
     scale = np.where(size > DEPENDENT * max(size.max(initial=0.0), 1.0), size, np.inf)
     unit = Y / scale
-    Q = np.empty((Y.shape[0], 0))
-    kept: list[int] = []
-    for k in range(count):
-        rest = unit[:, k]
-        for _ in range(2):
-            rest = rest - Q @ (Q.T @ rest)
-        length = float(np.linalg.norm(rest))
-        if length > DEPENDENT:
-            kept.append(k)
-            Q = np.column_stack([Q, rest / length])
+    links = [range(k, k + 10) for k in range(0, inertial, 10)]
+    kept = _independent(unit, [*links, *([k] for k in range(inertial, count))])
     others = [k for k in range(count) if k not in set(kept) and np.isfinite(scale[k])]
     mapping = np.zeros((len(kept), count))
     mapping[np.arange(len(kept)), kept] = 1.0
     if kept and others:
         beta = np.linalg.lstsq(unit[:, kept], unit[:, others], rcond=None)[0]
-        beta = beta / scale[kept][:, None] * scale[others]
-        mapping[:, others] = np.where(np.abs(beta) < 1e-9, 0.0, _rounded(beta))
+        beta[np.abs(beta) < ROUND_OFF] = 0.0
+        mapping[:, others] = _rounded(beta / scale[kept][:, None] * scale[others])
     lost = tuple(robot.parameter_names[k] for k in range(count) if not np.isfinite(scale[k]))
     return BaseParameters(robot, np.array(kept, dtype=np.intp), mapping, lost, kernel)
+
+
+def _independent(unit: NDArray[np.float64], groups: Iterable[Sequence[int]]) -> list[int]:
+    """Which columns span all others, taken group after group; within one the first that is not nearly dependent."""
+    Q = np.empty((unit.shape[0], 0))
+    kept: list[int] = []
+    for group in groups:
+        rest = unit[:, list(group)]
+        while True:
+            for _ in range(2):
+                rest = rest - Q @ (Q.T @ rest)
+            lengths = np.linalg.norm(rest, axis=0)
+            if not lengths.max() > DEPENDENT:
+                break
+            k = int(np.argmax(lengths >= NEARLY * lengths.max()))
+            kept.append(group[k])
+            Q = np.column_stack([Q, rest[:, k] / lengths[k]])
+    return sorted(kept)
 
 
 def _rounded(beta: NDArray[np.float64]) -> NDArray[np.float64]:
     """Whole numbers where only round-off keeps the coefficients from them."""
     whole = np.round(beta)
-    return np.where(np.abs(beta - whole) < 1e-9, whole, beta)
+    return np.where(np.abs(beta - whole) < ROUND_OFF, whole, beta)

@@ -30,6 +30,16 @@ def rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Mat3:
     return rot_z(yaw) @ rot_y(pitch) @ rot_x(roll)
 
 
+def rpy_of(R: Mat3) -> tuple[float, float, float]:
+    """Roll, pitch and yaw of a rotation (numbers only), exact also where roll and yaw turn about one line."""
+    yaw = math.atan2(R.y.x, R.x.x)
+    s, c = math.sin(yaw), math.cos(yaw)
+    # whatever yaw is, roll and pitch are those of what it leaves
+    pitch = math.atan2(-R.z.x, c * R.x.x + s * R.y.x)
+    roll = math.atan2(s * R.x.z - c * R.y.z, c * R.y.y - s * R.x.y)
+    return roll, pitch, yaw
+
+
 def axis_angle(axis: Vec3, angle: Scalar) -> Mat3:
     """Turn by `angle` about the unit vector `axis` (Rodrigues)."""
     s, c = sin(angle), cos(angle)

@@ -77,7 +77,11 @@ class Mat3(NamedTuple):
             x, y, z = other
             return Vec3(a.x * x + a.y * y + a.z * z, b.x * x + b.y * y + b.z * z, c.x * x + c.y * y + c.z * z)
         x, y, z = other.T
-        return Mat3(*(Vec3(dot(r, x), dot(r, y), dot(r, z)) for r in self))
+        return Mat3(
+            Vec3(dot(a, x), dot(a, y), dot(a, z)),
+            Vec3(dot(b, x), dot(b, y), dot(b, z)),
+            Vec3(dot(c, x), dot(c, y), dot(c, z)),
+        )
 
     def __add__(self, b: Mat3) -> Mat3:  # type: ignore[override]
         return Mat3(self.x + b.x, self.y + b.y, self.z + b.z)

@@ -199,7 +199,7 @@ def test_load_goes_by_suffix(tmp_path):
     assert load(path, base="floating").nv == 6
 
 
-@pytest.mark.parametrize("source", ["stanford", "arm.toml", Path("arm.sdf"), 3, None])
+@pytest.mark.parametrize("source", ["stanfrod", "arm.tml", Path("arm.sdf"), 3, None])
 def test_load_says_what_it_knows(source):
     with pytest.raises(LinkwiseError, match=r"(?i)^load.*: expected a .*urdf"):
         load(source)

@@ -21,7 +21,7 @@ def tree(seed: int, **options: Any) -> Robot:
     """A robot with every feature; each fourth has a floating base, each fourth floating joints further out."""
     features: dict[str, Any] = {"mimic": 0.2, "armature": 0.4, "motors": 0.4, "frames": 4, **RESISTANCE}
     kinds = KINDS[seed % 4]
-    features |= {"kinds": kinds, "floating": seed % 4 == 1, "joints": 4 if "floating" in kinds else 7}
+    features |= {"kinds": kinds, "floating": seed % 4 == 1, "joints": 3 if "floating" in kinds else 5}
     return lw.random_tree(seed, **{**features, **options})
 
 

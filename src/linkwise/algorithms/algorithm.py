@@ -70,7 +70,7 @@ class Algorithm:
         **static: Any,
     ) -> Any:
         """Run in plain Python on any scalars; slow, and the definition of what compiled kernels compute."""
-        arguments = self.arguments(robot, static)
+        arguments = {k: v[0] if isinstance(v, Cheapest) else v for k, v in self.arguments(robot, static).items()}
         if len(inputs) != len(self.inputs):
             raise InputError(
                 f"{self.name}: expected {len(self.inputs)} inputs ({', '.join(self.inputs)}), got {len(inputs)}."
@@ -97,6 +97,9 @@ class Algorithm:
         for key, value in merged.items():
             if value is REQUIRED:
                 raise InputError(f"{self.name}: expected {key}=..., got nothing.")
+        for key, value in self.static.items():
+            if isinstance(value, Cheapest) and merged[key] is not value and merged[key] not in value:
+                raise InputError(f"{self.name} {key}: expected one of {tuple(value)}, got {merged[key]!r}.")
         if "frame" in merged:
             robot.frame(merged["frame"])
         if "axes" in merged and merged["axes"] not in ("world", "local"):
@@ -105,6 +108,13 @@ class Algorithm:
 
 
 REQUIRED = object()
+
+
+class Cheapest(tuple[str, ...]):
+    """The values of a static option among which `compile` takes the one with the fewest operations."""
+
+    def __new__(cls, *options: str) -> Cheapest:
+        return super().__new__(cls, options)
 
 
 def algorithm(

@@ -138,7 +138,7 @@ def wrench_at(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequen
     """
     through = body_wrenches(tree, q, qd, qdd, world)
     (sensor,) = [i for i, b in enumerate(tree.bodies) if i and b.kind == "fixed"]
-    return (list(at_joint(tree, sensor, through.wrench[sensor])),)
+    return (list(through.wrench[sensor]),)
 
 
 def at_joint(tree: Tree, i: int, wrench: Wrench) -> Wrench:

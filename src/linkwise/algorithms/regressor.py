@@ -18,7 +18,8 @@ def regressor(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequen
 
     Column k is the torque of a robot whose parameters are all zero but the k-th, which is one: the inertial wrench of a
     unit parameter, carried inwards to every joint it hangs on. Springs are not parameters; their torque is not in Y. A
-    motor's mass and tensor are part of the link that carries it.
+    motor's mass and tensor are part of the link that carries it. Friction counts as viscous and Coulomb's, whatever its
+    law.
 
     Source: [Khalil] section 3.2 recalls that the model is linear in these parameters.
     """

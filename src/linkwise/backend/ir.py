@@ -57,7 +57,7 @@ def split(program: Program, size: int) -> tuple[list[Chunk], int]:
     schedule = program.schedule
     count = max(1, -(-len(schedule) // size))
     step = -(-len(schedule) // count) or 1
-    pieces = [schedule[k : k + step] for k in range(0, len(schedule), step)]
+    pieces = [schedule[k : k + step] for k in range(0, len(schedule), step)] or [()]  # one at least, for copies
     home = {n.index: c for c, piece in enumerate(pieces) for n in piece}
     last: dict[int, int] = {}
     for c, piece in enumerate(pieces):

@@ -20,6 +20,8 @@ class Graph:
         self._constants: dict[float, Node] = {}
 
     def constant(self, value: float) -> Node:
+        """The node of a number; zero has no sign."""
+        value += 0.0
         node = self._constants.get(value)
         if node is None:
             node = self._constants[value] = self._new("const", (), value)

@@ -7,8 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from linkwise.errors import ModelError
-from linkwise.spatial import Pose, symmetric
-from linkwise.vector import Mat3, Vec3
+from linkwise.spatial import Pose
+from linkwise.vector import EYE3, Mat3, Vec3, cross, dot
+
+# products of five such numbers, as torques have them, are still far from the largest float
+LARGEST = 1e50
+LEVELS = ("error", "warning", "info")
 
 
 def name(value: Any, what: str) -> str:
@@ -18,15 +22,8 @@ def name(value: Any, what: str) -> str:
 
 
 def number(value: Any, what: str, *, least: float | None = None, above: float | None = None) -> float:
-    """A finite float; `least` and `above` bound it from below."""
-    if isinstance(value, (bool, str, bytes, complex)) or value is None:
-        raise ModelError(f"{what}: expected a number, got {value!r}.")
-    try:
-        x = float(value)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: expected a number, got {value!r}.") from error
-    if not math.isfinite(x):
-        raise ModelError(f"{what}: expected a finite number, got {x}. Give the true value or leave it out.")
+    """A float that can be computed with; `least` and `above` bound it from below."""
+    x = value if type(value) is float and -LARGEST <= value <= LARGEST else _converted(value, what)
     if least is not None and x < least:
         raise ModelError(f"{what}: expected a number of at least {least:g}, got {x:g}.")
     if above is not None and x <= above:
@@ -34,14 +31,39 @@ def number(value: Any, what: str, *, least: float | None = None, above: float | 
     return x
 
 
+def finite(value: Any, what: str) -> float:
+    """A finite float of any size, for numbers that are compared but not computed with."""
+    if isinstance(value, (bool, str, bytes, complex)) or value is None:
+        raise ModelError(f"{what}: expected a number, got {value!r}.")
+    try:
+        x = float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{what}: expected a number, got {value!r}.") from error
+    if not math.isfinite(x):
+        raise ModelError(f"{what}: expected a finite number, got {x}. Give the true value or leave it out.")
+    return x
+
+
+def _converted(value: Any, what: str) -> float:
+    x = finite(value, what)
+    if abs(x) > LARGEST:
+        raise ModelError(f"{what}: expected a number of magnitude up to {LARGEST:g}, got {x:g}.")
+    return x
+
+
 def bound(value: Any, what: str) -> float:
-    """A limit: a number above zero, or infinity for none."""
+    """A limit: a number that is not negative, or infinity for none."""
     if isinstance(value, float) and value == math.inf:
         return value
-    return number(value, what, least=0.0)
+    x = finite(value, what)
+    if x < 0.0:
+        raise ModelError(f"{what}: expected a number of at least 0, got {x:g}.")
+    return x
 
 
 def numbers(values: Any, what: str, length: int) -> tuple[float, ...]:
+    if isinstance(values, tuple) and len(values) == length and _are_sound(values):
+        return values
     try:
         items = list(values)
     except TypeError as error:
@@ -51,8 +73,17 @@ def numbers(values: Any, what: str, length: int) -> tuple[float, ...]:
     return tuple(number(x, f"{what}[{k}]") for k, x in enumerate(items))
 
 
+def _are_sound(values: tuple[Any, ...]) -> bool:
+    """Whether these are floats already, and of a size to compute with."""
+    for x in values:  # noqa: SIM110 (twice as fast as all())
+        if type(x) is not float or not -LARGEST <= x <= LARGEST:
+            return False
+    return True
+
+
 def vector(value: Any, what: str) -> Vec3:
-    return Vec3(*numbers(value, what, 3))
+    found = numbers(value, what, 3)
+    return found if isinstance(found, Vec3) else Vec3(*found)
 
 
 def axis(value: Any, what: str) -> Vec3:
@@ -103,17 +134,31 @@ def pose(value: Any, what: str) -> Pose:
         if len(rows) != 4 or any(not _is_row(r) or len(r) != 4 for r in rows):
             raise ModelError(f"{what}: expected a Pose, a 4 by 4 matrix or 3 numbers, got {value!r}.")
         value = Pose.of_matrix(rows)
-    R = Mat3.of([numbers(r, f"{what}.R row {k}", 3) for k, r in enumerate(value.R)])
-    p = vector(value.p, f"{what}.p")
-    error_of_R = max(abs(x) for r in (R.T @ R - symmetric(1.0, 0.0, 0.0, 1.0, 0.0, 1.0)) for x in r)
+    R = _rotation(value.R, what) if value.R is not EYE3 else EYE3
+    return Pose(R, vector(value.p, f"{what}.p"))
+
+
+def _rotation(value: Any, what: str) -> Mat3:
+    R = Mat3(*(vector(r, f"{what}.R row {k}") for k, r in enumerate(value)))
     a, b, c = R
-    determinant = a.x * (b.y * c.z - b.z * c.y) - a.y * (b.x * c.z - b.z * c.x) + a.z * (b.x * c.y - b.y * c.x)
+    error_of_R = max(
+        abs(dot(a, a) - 1.0), abs(dot(b, b) - 1.0), abs(dot(c, c) - 1.0), abs(dot(a, b)), abs(dot(a, c)), abs(dot(b, c))
+    )
+    determinant = dot(a, cross(b, c))
     if error_of_R > 1e-6 or determinant < 0:
         raise ModelError(
-            f"{what}.R: expected a rotation, got a matrix whose R^T R differs from 1 by {error_of_R:.1e}"
+            f"{what}.R: expected a rotation, got a matrix whose R R^T differs from 1 by {error_of_R:.1e}"
             f" and whose determinant is {determinant:.6g}."
         )
-    return Pose(R, p)
+    return R
+
+
+def note(value: Any) -> tuple[str, str, str]:
+    """A remark for `robot.diagnostics`."""
+    found = tuple(value) if isinstance(value, (tuple, list)) else ()
+    if len(found) != 3 or not all(isinstance(x, str) for x in found) or found[0] not in LEVELS:
+        raise ModelError(f"notes: expected (level, where, message) with a level among {LEVELS}, got {value!r}.")
+    return found
 
 
 def unique(names: Iterable[str], kind: str) -> None:

@@ -170,7 +170,7 @@ class Limits:
         for field in ("lower", "upper"):
             value = getattr(self, field)
             if not (isinstance(value, float) and math.isinf(value)):
-                object.__setattr__(self, field, check.number(value, f"limits {field}"))
+                object.__setattr__(self, field, check.finite(value, f"limits {field}"))
         for field in ("velocity", "acceleration", "jerk", "effort", "effort_rate"):
             object.__setattr__(self, field, check.bound(getattr(self, field), f"limits {field}"))
         if self.lower > self.upper:

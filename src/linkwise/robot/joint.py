@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from linkwise.errors import ModelError
+from linkwise.errors import LinkwiseError, ModelError
 from linkwise.robot import check
 from linkwise.robot.drive import Drive, Friction, Limits, Spring
+from linkwise.rotation import axis_angle
 from linkwise.spatial import Pose
 from linkwise.vector import EZ, ZERO3, Vec3
 
@@ -93,3 +95,14 @@ class Joint:
     def nv(self) -> int:
         """How many numbers of `qd` belong to this joint."""
         return 0 if self.mimic else {"fixed": 0, "floating": 6}.get(self.kind, 1)
+
+    def pose(self, value: Sequence[float]) -> Pose:
+        """The child's frame in the parent's when the joint stands at `value`: one number, or seven if floating."""
+        if self.kind == "floating":
+            if not any(value[3:]):
+                raise LinkwiseError(f"joint {self.name!r}: expected a quaternion that is not zero, got zeros.")
+            return self.origin @ Pose.of_quaternion(value[:3], value[3:])
+        if self.kind == "prismatic":
+            return self.origin @ Pose(p=self.axis * value[0])
+        R = axis_angle(self.axis, value[0])
+        return self.origin @ Pose(R, self.anchor - R @ self.anchor)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from linkwise.robot import check
-from linkwise.spatial import Inertia, Pose
-from linkwise.vector import ZERO3, Vec3
+from linkwise.spatial import Inertia, Pose, symmetric
+from linkwise.vector import EYE3, ZERO3, Mat3, Vec3
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,11 @@ class Frame:
         check.name(self.name, "frame name")
         check.name(self.link, f"frame {self.name!r} link")
         object.__setattr__(self, "origin", check.pose(self.origin, f"frame {self.name!r} origin"))
+
+
+def turned(tensor: Sequence[float], R: Mat3) -> tuple[float, ...]:
+    """R I R^T for a tensor of six, as one has to write it in axes that `R` takes its own to."""
+    if R is EYE3:
+        return tuple(tensor)
+    x, y, z = R @ symmetric(*tensor) @ R.T
+    return (x.x, x.y, x.z, y.y, y.z, z.z)

@@ -1,4 +1,4 @@
-"""Numbers of a robot by path, such as "hand.mass", "elbow.viscous" or "tool.xyz.z".
+"""Numbers of a robot by path, such as "hand.mass", "elbow.viscous" or "tool.xyz.z"; a joint's axis is not among them.
 
 A path is a link's, joint's or frame's name, a quantity, and perhaps a component. The quantity tells the kind, so that
 a link and a joint may share a name.
@@ -7,13 +7,12 @@ a link and a joint may share a name.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from linkwise.errors import InputError, ModelError, UnknownNameError
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar
-from linkwise.spatial import Pose
 from linkwise.vector import Mat3, Vec3
 
 XYZ = ("x", "y", "z")
@@ -22,70 +21,63 @@ MATRIX = tuple(f"{i}{j}" for i in "xyz" for j in "xyz")
 
 
 class Quantity(NamedTuple):
-    """How a quantity of an item is read as numbers and written back."""
+    """Where a quantity of an item is, as attributes of attributes, and the names of its components."""
 
     group: str
-    components: tuple[str, ...]
-    read: Callable[[Any], tuple[Scalar, ...]]
-    write: Callable[[Any, tuple[Scalar, ...]], None]
+    path: tuple[str, ...]
+    components: tuple[str, ...] = ()
 
-
-def _field(group: str, *path: str) -> Quantity:
-    """A single number, reached through attributes."""
-
-    def read(item: Any) -> tuple[Scalar, ...]:
-        for attribute in path:
+    def read(self, item: Any) -> tuple[Scalar, ...]:
+        """The quantity as numbers."""
+        for attribute in self.path:
             item = getattr(item, attribute)
             if item is None:
                 raise ModelError(f"it has no {attribute}")
-        return (item,)
+        if isinstance(item, Mat3):
+            return tuple(x for row in item for x in row)
+        return tuple(item) if self.components else (item,)
 
-    def write(item: Any, values: tuple[Scalar, ...]) -> None:
-        for attribute in path[:-1]:
+    def write(self, item: Any, values: tuple[Scalar, ...]) -> None:
+        """Exchange the quantity's numbers in an item that is a copy already."""
+        for attribute in self.path[:-1]:
             inner = copy.copy(getattr(item, attribute))
             object.__setattr__(item, attribute, inner)
             item = inner
-        object.__setattr__(item, path[-1], values[0])
-
-    return Quantity(group, (), read, write)
-
-
-def _origin(
-    group: str, components: tuple[str, ...], read: Any, make: Callable[[Pose, tuple[Scalar, ...]], Pose]
-) -> Quantity:
-    return Quantity(
-        group, components, lambda item: tuple(read(item.origin)),
-        lambda item, values: object.__setattr__(item, "origin", make(item.origin, values)),
-    )  # fmt: skip
-
-
-def _xyz(group: str) -> Quantity:
-    return _origin(group, XYZ, lambda pose: pose.p, lambda pose, v: Pose(pose.R, Vec3(*v)))
-
-
-def _rotation(group: str) -> Quantity:
-    return _origin(
-        group,
-        MATRIX,
-        lambda pose: [x for r in pose.R for x in r],
-        lambda pose, v: Pose(Mat3.of([v[0:3], v[3:6], v[6:9]]), pose.p),
-    )
+        old: Any = getattr(item, self.path[-1])
+        new: Any = tuple(values) if self.components else values[0]
+        if isinstance(old, Vec3):
+            new = Vec3(*values)
+        elif isinstance(old, Mat3):
+            new = Mat3.of([values[0:3], values[3:6], values[6:9]])
+        object.__setattr__(item, self.path[-1], new)
 
 
 QUANTITIES: dict[str, tuple[Quantity, ...]] = {
-    "mass": (_field("links", "mass"),),
-    "com": (Quantity("links", XYZ, lambda k: tuple(k.com), lambda k, v: object.__setattr__(k, "com", Vec3(*v))),),
-    "inertia": (Quantity("links", TENSOR, lambda k: k.inertia, lambda k, v: object.__setattr__(k, "inertia", v)),),
-    "viscous": (_field("joints", "friction", "viscous"),),
-    "coulomb": (_field("joints", "friction", "coulomb"),),
-    "armature": (_field("joints", "armature"),),
-    "stiffness": (_field("joints", "spring", "stiffness"),),
-    "damping": (_field("joints", "spring", "damping"),),
-    "rest": (_field("joints", "spring", "rest"),),
-    "gear": (_field("joints", "drive", "gear"),),
-    "rotor": (_field("joints", "drive", "motor", "rotor"),),
-    "xyz": (_xyz("frames"), _xyz("joints")),
-    "rotation": (_rotation("frames"), _rotation("joints")),
+    "mass": (Quantity("links", ("mass",)),),
+    "com": (Quantity("links", ("com",), XYZ),),
+    "inertia": (Quantity("links", ("inertia",), TENSOR),),
+    "xyz": (Quantity("frames", ("origin", "p"), XYZ), Quantity("joints", ("origin", "p"), XYZ)),
+    "rotation": (Quantity("frames", ("origin", "R"), MATRIX), Quantity("joints", ("origin", "R"), MATRIX)),
+    "anchor": (Quantity("joints", ("anchor",), XYZ),),
+    "ratio": (Quantity("joints", ("mimic", "ratio")),),
+    "offset": (Quantity("joints", ("mimic", "offset")),),
+    "armature": (Quantity("joints", ("armature",)),),
+    "viscous": (Quantity("joints", ("friction", "viscous")),),
+    "coulomb": (Quantity("joints", ("friction", "coulomb")),),
+    "static": (Quantity("joints", ("friction", "static")),),
+    "stribeck": (Quantity("joints", ("friction", "stribeck")),),
+    "width": (Quantity("joints", ("friction", "width")),),
+    "stiffness": (Quantity("joints", ("spring", "stiffness")),),
+    "damping": (Quantity("joints", ("spring", "damping")),),
+    "rest": (Quantity("joints", ("spring", "rest")),),
+    "gear": (Quantity("joints", ("drive", "gear")),),
+    "rotor": (Quantity("joints", ("drive", "motor", "rotor")),),
+    "motor_mass": (Quantity("joints", ("drive", "motor", "mass")),),
+    "motor_com": (Quantity("joints", ("drive", "motor", "com"), XYZ),),
+    "motor_inertia": (Quantity("joints", ("drive", "motor", "inertia"), TENSOR),),
+    "motor_axis": (Quantity("joints", ("drive", "motor", "axis"), XYZ),),
+    "motor_viscous": (Quantity("joints", ("drive", "friction", "viscous")),),
+    "motor_coulomb": (Quantity("joints", ("drive", "friction", "coulomb")),),
 }
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linkwise.errors import InputError, LinkwiseError, ModelError, UnknownNameError
+from linkwise.errors import InputError, ModelError, UnknownNameError
 from linkwise.robot import check
 from linkwise.robot.drive import Friction, Motor
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.loop import Loop
-from linkwise.spatial import Inertia, Pose
+from linkwise.robot.structure import depth_first
+from linkwise.spatial import Inertia
 from linkwise.vector import EYE3, ZERO3, Vec3
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ class Robot:
         set_(self, "gravity", check.vector(gravity, "gravity"))
         set_(self, "frames", tuple(_items(frames, Frame, "frames")))
         set_(self, "loops", tuple(_items(loops, Loop, "loops")))
-        set_(self, "notes", tuple(notes))
-        ordered_links, ordered_joints = _depth_first(link_list, joint_list)
+        set_(self, "notes", tuple(check.note(n) for n in notes))
+        ordered_links, ordered_joints = depth_first(link_list, joint_list)
         set_(self, "links", ordered_links)
         set_(self, "joints", ordered_joints)
         self._check_references()
@@ -204,7 +205,8 @@ class Robot:
         """The numbers that torques are linear in, so that tau = regressor @ parameters.
 
         For each moving link m, mc (3) and Ixx Ixy Ixz Iyy Iyz Izz about the link's origin, fixed links lumped in; then
-        rotor inertia, viscous and Coulomb friction for each joint that moves. `parameter_names` names them.
+        rotor inertia, viscous and Coulomb friction for each joint that moves, the motor's friction seen through its
+        gear. `parameter_names` names them.
         """
         import numpy as np
 
@@ -286,7 +288,7 @@ class Robot:
             value = [float(x) for x in q[slot.q : slot.q + slot.nq]]
             if j.mimic:
                 value = [j.mimic.ratio * value[0] + j.mimic.offset]
-            joints.append(Joint(j.name, j.parent, j.child, "fixed", origin=_placed(j, value)))
+            joints.append(Joint(j.name, j.parent, j.child, "fixed", origin=j.pose(value)))
             if j.drive and j.drive.motor:
                 mount = j.drive.motor.link if j.drive.motor.link is not None else j.parent
                 links[mount] = _carrying(links[mount], j.drive.motor)
@@ -345,32 +347,6 @@ class Robot:
         return self.add(*links, mount, *joints, *(rename(f, "link") for f in other.frames), *loops)
 
 
-class Permutation(NamedTuple):
-    """Index arrays between two orders of joints: `theirs = ours[..., p.v]`, `ours = theirs[..., p.v_back]`."""
-
-    q: NDArray[np.intp]
-    v: NDArray[np.intp]
-    q_back: NDArray[np.intp]
-    v_back: NDArray[np.intp]
-
-
-def permutation(robot: Robot, names: Iterable[str]) -> Permutation:
-    """How to reorder vectors of this robot for a library whose joints come in the order `names`, and back."""
-    import numpy as np
-
-    order = list(names)
-    if sorted(order) != sorted(robot.names):
-        missing, extra = set(robot.names) - set(order), set(order) - set(robot.names)
-        raise InputError(
-            f"permutation: expected each of the robot's joints once; missing {sorted(missing)},"
-            f" unknown {sorted(extra)}."
-        )
-    slots = [robot.slots[n] for n in order]
-    q = [s.q + k for s in slots for k in range(s.nq)]
-    v = [s.v + k for s in slots for k in range(s.nv)]
-    return Permutation(np.array(q, int), np.array(v, int), np.argsort(q), np.argsort(v))
-
-
 def _items(values: Any, kind: type, what: str) -> list[Any]:
     try:
         items = list(values)
@@ -401,65 +377,8 @@ def _values(name: str, value: Any, width: int) -> Any:
     return array
 
 
-def _placed(joint: Joint, value: list[float]) -> Pose:
-    """Pose of the child's frame in the parent's when the joint stands at `value`."""
-    from linkwise.rotation import axis_angle
-
-    if joint.kind == "floating":
-        if not any(value[3:]):
-            raise LinkwiseError(f"joint {joint.name!r}: expected a quaternion that is not zero, got zeros.")
-        return joint.origin @ Pose.of_quaternion(value[:3], value[3:])
-    if joint.kind == "prismatic":
-        return joint.origin @ Pose(p=joint.axis * value[0])
-    R = axis_angle(joint.axis, value[0])
-    return joint.origin @ Pose(R, joint.anchor - R @ joint.anchor)
-
-
 def _carrying(link: Link, motor: Motor) -> Link:
     """The link with a motor's mass and tensor lumped in."""
     total = link.spatial_inertia + Inertia.of(motor.mass, motor.com, motor.inertia)
     com = total.mc * (1.0 / total.m) if total.m else ZERO3
     return Link(link.name, total.m, com, total.seen_from(EYE3, -com).I_o)
-
-
-def _depth_first(links: list[Link], joints: list[Joint]) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
-    """Links and joints with every parent before its children, siblings as given; refuses what is not a tree."""
-    if not links:
-        raise ModelError("robot: expected at least one link, got none.")
-    check.unique((k.name for k in links), "link")
-    check.unique((j.name for j in joints), "joint")
-    by_name = {k.name: k for k in links}
-    parent_of: dict[str, Joint] = {}
-    children: dict[str, list[Joint]] = {k.name: [] for k in links}
-    for j in joints:
-        for end, which in ((j.parent, "parent"), (j.child, "child")):
-            if end not in by_name:
-                raise ModelError(f"joint {j.name!r} {which}: {UnknownNameError('link', end, by_name)}")
-        if j.child in parent_of:
-            raise ModelError(
-                f"link {j.child!r}: expected one joint that carries it, got {parent_of[j.child].name!r} and"
-                f" {j.name!r}. A loop is closed by a Loop, not by a second joint."
-            )
-        parent_of[j.child] = j
-        children[j.parent].append(j)
-    roots = [k.name for k in links if k.name not in parent_of]
-    if not roots:
-        raise ModelError("robot: expected one root link, got none: the joints form a cycle. Cut it with a Loop.")
-    ordered_links, ordered_joints = [by_name[roots[0]]], []
-    stack = children[roots[0]][::-1]
-    while stack:
-        j = stack.pop()
-        ordered_joints.append(j)
-        ordered_links.append(by_name[j.child])
-        stack.extend(children[j.child][::-1])
-    if len(roots) > 1:
-        raise ModelError(
-            f"robot: expected one root link, got {len(roots)}: {', '.join(map(repr, roots[:8]))}."
-            " Join them with joints (fixed ones for welded parts)."
-        )
-    if len(ordered_links) < len(links):
-        left = sorted(set(by_name) - {k.name for k in ordered_links})
-        raise ModelError(
-            f"robot: the links {', '.join(map(repr, left[:8]))} form a cycle apart from the root. Cut it with a Loop."
-        )
-    return tuple(ordered_links), tuple(ordered_joints)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -54,14 +52,27 @@ class Source:
         """The error `message`, placed."""
         return ModelError(f"{self.name}:{line}: {message}")
 
-    @contextmanager
-    def at(self, line: int, item: str) -> Iterator[None]:
-        """Place errors raised inside at a line, and name the item unless they do."""
-        try:
-            yield
-        except LinkwiseError as error:
+    def at(self, line: int, item: str) -> Place:
+        """A context that places errors raised inside at a line, and names the item unless they do."""
+        return Place(self, line, item)
+
+
+class Place:
+    """What `Source.at` enters."""
+
+    __slots__ = ("item", "line", "source")
+
+    def __init__(self, source: Source, line: int, item: str) -> None:
+        self.source, self.line, self.item = source, line, item
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, LinkwiseError):
             message = str(error)
-            raise self.error(line, message if message.startswith(item) else f"{item} {message}") from error
+            placed = message if message.startswith(self.item) else f"{self.item} {message}"
+            raise self.source.error(self.line, placed) from error
 
 
 def refuse_errors(robot: Robot, where: str) -> None:

@@ -16,7 +16,7 @@ from linkwise.robot.drive import Friction, Spring
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 from linkwise.rotation import Turn, from_quaternion, with_z_along
-from linkwise.scalar import Scalar, cos, is_number, sin
+from linkwise.scalar import Scalar, absolute, cos, is_number, sin
 from linkwise.spatial import Inertia, Motion, Pose, Wrench
 from linkwise.vector import EZ, Mat3, Vec3
 
@@ -188,7 +188,9 @@ class Tree:
             inertial.extend(b.inertia.seen_from(b.of_link.R, b.of_link.p).parameters())
         spinning = {r.drives: r.inertia for r in self.rotors}
         for i, b in enumerate(self.bodies[1:], start=1):
-            inertial.extend((spinning.get(i, b.armature), b.friction.viscous, b.friction.coulomb))
+            viscous = b.friction.viscous + b.motor_friction.viscous * b.gear * b.gear
+            coulomb = b.friction.coulomb + b.motor_friction.coulomb * absolute(b.gear)
+            inertial.extend((spinning.get(i, b.armature), viscous, coulomb))
         return inertial
 
 

@@ -10,13 +10,13 @@ from linkwise.errors import InputError, ModelError
 from linkwise.robot import check
 from linkwise.robot.drive import Friction, Limits
 from linkwise.robot.joint import Joint, Mimic
-from linkwise.robot.link import Link
+from linkwise.robot.link import Link, turned
 from linkwise.robot.robot import Robot
 from linkwise.robot.source import PathOrText, Source, refuse_errors
-from linkwise.robot.xml import Element, parse
+from linkwise.robot.xml import Element, Reader, parse
 from linkwise.rotation import rpy
-from linkwise.spatial import Pose, symmetric
-from linkwise.vector import ZERO3, ZERO33, Vec3
+from linkwise.spatial import Pose
+from linkwise.vector import EYE3, ZERO3, Vec3
 
 EX = Vec3(1.0, 0.0, 0.0)  # the axis where none is given
 BASES = ("fixed", "floating")
@@ -60,12 +60,8 @@ def load_urdf(source: PathOrText, *, base: str = "fixed", strict: bool = False) 
     return robot
 
 
-class _Reader:
-    """The meaning of the elements of one file, and the remarks met on the way."""
-
-    def __init__(self, file: Source) -> None:
-        self.file = file
-        self.notes: list[tuple[str, str, str]] = []
+class _Reader(Reader):
+    """The meaning of the elements of one file."""
 
     def robot(self, root: Element) -> Robot:
         if root.tag != "robot":
@@ -84,7 +80,7 @@ class _Reader:
         try:
             robot = Robot(links, joints, name=name, notes=self.notes)
         except ModelError as error:
-            raise self.file.error(_line_of(str(error), root), str(error)) from error
+            raise self.unplaced(error, root.line) from error
         return robot.lock(still, at=robot.q(still)) if still else robot
 
     # ---- links
@@ -92,28 +88,31 @@ class _Reader:
     def link(self, e: Element) -> Link:
         name = self.name(e)
         item = f"link {name!r}"
+        self.lines[item] = e.line
         inertial = self.only(e, "inertial", item)
         if inertial is None:
-            self.notes.append(("info", item, "has no <inertial>: taken as without mass"))
+            self.note("info", item, "has no <inertial>: taken as without mass")
             return Link(name)
         at = self.origin(inertial, item)
         mass = self.only(inertial, "mass", item, missing="taken as 0")
         inertia = self.only(inertial, "inertia", item, missing="taken as 0")
-        m, I = 0.0, ZERO33
+        m = 0.0
+        I: tuple[float, ...] = (0.0,) * 6
         if mass is not None:
             m = self.number(mass, "value", item)
         if inertia is not None:
             # products of inertia may be left out, moments may not
             defaults = (None if key[1] == key[2] else 0.0 for key in TENSOR)
-            I = symmetric(*(self.number(inertia, k, item, x) for k, x in zip(TENSOR, defaults, strict=True)))
+            I = tuple(self.number(inertia, k, item, x) for k, x in zip(TENSOR, defaults, strict=True))
         with self.file.at(inertial.line if mass is None else mass.line, item):
-            return Link(name, m, at.p, [list(row) for row in at.R @ I @ at.R.T])
+            return Link(name, m, at.p, turned(I, at.R))
 
     # ---- joints
 
     def joint(self, e: Element) -> Joint:
         name, kind = self.name(e), e.attributes.get("type", "")
         item = f"joint {name!r}"
+        self.lines[item] = e.line
         if kind == "planar":
             remedy = "Use two prismatic joints and a revolute one, with links without mass between them."
             raise self.file.error(e.line, f"{item}: planar joints are not supported. {remedy}")
@@ -178,7 +177,7 @@ class _Reader:
         fixed = {j.name for j in joints if j.is_fixed}
         still = {j.name: j.mimic.offset for j in joints if j.mimic and j.mimic.joint in fixed}
         for name in still:
-            self.notes.append(("info", f"joint {name!r}", "mimics a fixed joint: taken as fixed"))
+            self.note("info", f"joint {name!r}", "mimics a fixed joint: taken as fixed")
         return still
 
     # ---- both
@@ -193,58 +192,17 @@ class _Reader:
         origin = self.only(e, "origin", item)
         if origin is None:
             return Pose()
-        return Pose(rpy(*self.vector(origin, "rpy", item, ZERO3)), self.vector(origin, "xyz", item, ZERO3))
-
-    def only(self, e: Element, tag: str, item: str, missing: str = "") -> Element | None:
-        """The child of that tag, if any; of several the first counts. `missing` is noted if there is none."""
-        found = e.all(tag)
-        if len(found) > 1:
-            self.notes.append(("warning", item, f"has {len(found)} <{tag}>: the first counts"))
-        if not found and missing:
-            self.notes.append(("warning", item, f"has no <{tag}>: {missing}"))
-        return found[0] if found else None
-
-    def number(self, e: Element, key: str, item: str, default: float | None = None, *, finite: bool = True) -> float:
-        text = e.attributes.get(key)
-        if text is None and default is not None:
-            return default
-        with self.file.at(e.line, item):
-            return _float(text, f"{e.tag} {key}", finite)
+        turn = self.vector(origin, "rpy", item, ZERO3)
+        return Pose(rpy(*turn) if any(turn) else EYE3, self.vector(origin, "xyz", item, ZERO3))
 
     def vector(self, e: Element, key: str, item: str, default: Vec3) -> Vec3:
-        words = e.attributes.get(key, "").split()
-        if key not in e.attributes:
-            return default
-        with self.file.at(e.line, item):
-            if len(words) != 3:
-                raise ModelError(f"{e.tag} {key}: expected 3 numbers, got {e.attributes[key]!r}.")
-            return Vec3(*(_float(word, f"{e.tag} {key}", finite=True) for word in words))
-
-
-def _float(text: str | None, what: str, finite: bool) -> float:
-    # Python's own liberties (1_000, digits of other scripts) are no numbers in XML
-    try:
-        x = float(text) if text and text.isascii() and "_" not in text else None
-    except ValueError:
-        x = None
-    if x is None:
-        remedy = " Expand the xacro first: xacro arm.xacro > arm.urdf" if text and "${" in text else ""
-        raise ModelError(f"{what}: expected a number, got {text!r}.{remedy}")
-    return x if math.isinf(x) and not finite else check.number(x, what)
+        return Vec3(*self.numbers(e, key, item, 3, default))
 
 
 def _unexpanded(file: Source, line: int) -> ModelError:
     name = file.name if file.name.endswith(".xacro") else "arm.xacro"
     target = name.removesuffix(".xacro").removesuffix(".urdf") + ".urdf"
     return file.error(line, f"expected URDF, got xacro. Expand it first: xacro {name} > {target}")
-
-
-def _line_of(message: str, root: Element) -> int:
-    """The line of the link or joint that a message opens with; of two with one name, the second's."""
-    for e in reversed(root.children):
-        if message.startswith(f"{e.tag} {e.attributes.get('name')!r}"):
-            return e.line
-    return root.line
 
 
 def _floating(robot: Robot) -> Robot:

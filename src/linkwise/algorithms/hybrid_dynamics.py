@@ -1,0 +1,161 @@
+"""One recursion for every mix of known and unknown: accelerations of free axes, forces of driven ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from linkwise.algorithms.algorithm import World
+from linkwise.algorithms.articulated import ArticulatedInertia
+from linkwise.errors import LinkwiseError
+from linkwise.robot.tree import Body, Tree
+from linkwise.scalar import Scalar, is_number, note
+from linkwise.spatial import Motion, Wrench
+from linkwise.vector import Vec3, cross
+
+
+class Answer(NamedTuple):
+    """Accelerations and forces of all coordinates, the wrench through every joint, and accelerations of all bodies."""
+
+    qdd: list[Scalar]
+    tau: list[Scalar]
+    wrench: list[Wrench]
+    v_dot: list[Motion]
+
+
+def solve(
+    tree: Tree,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    given: Sequence[Scalar],
+    driven: Collection[int],
+    world: World,
+) -> Answer:
+    """The dynamics with `given[k]` the acceleration of coordinate k where it is driven, else its force.
+
+    Outwards the velocities, inwards the inertia and force that each body seems to have, a free axis yielding and a
+    driven one not, outwards the accelerations. Every vector of body i is in frame i at its origin; `v_dot` is classical,
+    gravity taken as an acceleration of the base.
+
+    Source: [Khalil] (32)-(46), (68)-(82) and (94)-(112), all of them cases of this. We depart by taking a joint's axes
+    one by one, so that a floating joint is six of them.
+    """
+    if any(r.inertia != 0.0 for r in tree.rotors):
+        raise LinkwiseError("motors on links couple joints beyond the tree: use the route by the inertia matrix.")
+    bodies = tree.bodies
+    poses = [b.pose(q) for b in bodies]
+    omega, bias = _velocities(tree, qd, poses, world)
+    J = [ArticulatedInertia.of(b.inertia) for b in bodies]
+    beta = [_gyroscopic(b, w) for b, w in zip(bodies, omega, strict=True)]
+    for i, load in world.external.items():
+        beta[i] = beta[i] + -load
+
+    # inwards: apparent inertia J* and force beta* of each body; axes yield from the last to the first
+    steps: list[list[_Axis]] = [[] for _ in bodies]
+    for i in range(len(bodies) - 1, 0, -1):
+        body, K = bodies[i], J[i]
+        known = bias[i]
+        for k, s in body.axes:
+            if k in driven:
+                known = known + _scaled(s, given[k])
+        alpha = beta[i] + K @ known
+        for k, s in reversed(body.axes):
+            if k in driven:
+                continue
+            Ks = K @ s
+            H = Ks.power(s) + _own_inertia(body)
+            if is_number(H) and H <= 0.0:
+                raise no_inertia(body)
+            rest = given[k] - _resistance(body, q, qd) - alpha.power(s)
+            steps[i].append(_Axis(k, s, Ks, 1.0 / H, rest))
+            K = K.without(Ks, 1.0 / H)
+            alpha = alpha + _wrench(Ks, rest * (1.0 / H))
+        J[i] = K
+        beta[i] = alpha
+        a = body.parent
+        if a or body.kind != "floating":
+            J[a] = J[a] + K.seen_from(*poses[i])
+            beta[a] = beta[a] + alpha.seen_from(*poses[i])
+
+    # outwards: accelerations, and the wrench through each joint
+    qdd: list[Scalar] = [0.0] * tree.nv
+    tau: list[Scalar] = [0.0] * tree.nv
+    v_dot = [world.felt_acceleration]
+    wrench = [J[0] @ v_dot[0] + beta[0]]
+    for i, body in enumerate(bodies[1:], start=1):
+        moved = _carried(poses[i], v_dot[body.parent])
+        wrench.append(J[i] @ moved + beta[i])
+        for axis in reversed(steps[i]):
+            qdd[axis.k] = (axis.rest - axis.Ks.power(moved)) * axis.inverse
+            tau[axis.k] = given[axis.k]
+            moved = moved + _scaled(axis.s, qdd[axis.k])
+        for k, s in body.axes:
+            if k in driven:
+                qdd[k] = given[k]
+                moved = moved + _scaled(s, given[k])
+                tau[k] += wrench[i].power(s) + _own_inertia(body) * given[k] + _resistance(body, q, qd)
+        v_dot.append(moved + bias[i])
+        note(i, v_dot=v_dot[i].linear, omega_dot=v_dot[i].angular)
+    return Answer(qdd, tau, wrench, v_dot)
+
+
+class _Axis(NamedTuple):
+    """A free axis: its place, its unit motion, J* s, 1 / (s^T J* s + Ia), and the force left for it."""
+
+    k: int
+    s: Motion
+    Ks: Wrench
+    inverse: Scalar
+    rest: Scalar
+
+
+def _velocities(
+    tree: Tree, qd: Sequence[Scalar], poses: Sequence[tuple[Any, Vec3]], world: World
+) -> tuple[list[Vec3], list[Motion]]:
+    """Angular velocities, and the accelerations that velocities alone cause: gamma of (34)."""
+    omega, bias = [world.base_velocity.angular], [Motion()]
+    for body, (R, p) in zip(tree.bodies[1:], poses[1:], strict=True):
+        up, s = omega[body.parent], body.rate(qd)
+        omega_a = R.T @ up
+        w = omega_a + s.angular
+        swing = R.T @ cross(up, cross(up, p)) + cross(omega_a + w, s.linear)
+        omega.append(w)
+        bias.append(Motion(swing, cross(omega_a, s.angular)))
+    return omega, bias
+
+
+def _gyroscopic(body: Body, omega: Vec3) -> Wrench:
+    """What keeps a body turning at a steady omega: [w x (w x mc); w x I w]."""
+    I = body.inertia
+    return Wrench(cross(omega, cross(omega, I.mc)), cross(omega, I.I_o @ omega))
+
+
+def _carried(pose: tuple[Any, Vec3], v_dot: Motion) -> Motion:
+    """The parent's acceleration at the child's origin, in the child's axes, turning alone counted."""
+    R, p = pose
+    return Motion(R.T @ (v_dot.linear + cross(v_dot.angular, p)), R.T @ v_dot.angular)
+
+
+def _own_inertia(body: Body) -> Scalar:
+    return body.armature * (body.ratio * body.ratio) if body.is_single else 0.0
+
+
+def _resistance(body: Body, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+    """Friction and springs of a joint, at its coordinate."""
+    return body.resistance(q, qd, [0.0] * len(qd)) if body.is_single else 0.0
+
+
+def _scaled(s: Motion, x: Scalar) -> Motion:
+    return Motion(s.linear * x, s.angular * x)
+
+
+def _wrench(w: Wrench, x: Scalar) -> Wrench:
+    return Wrench(w.force * x, w.moment * x)
+
+
+def no_inertia(body: Body) -> LinkwiseError:
+    """The answer to a free axis along which nothing has inertia."""
+    return LinkwiseError(
+        f"joint {body.name!r}: the free link {body.link!r} and all it carries have no inertia along the joint, so its"
+        " acceleration is not determined. Give the link a mass, the joint an armature, or drive the joint."
+    )

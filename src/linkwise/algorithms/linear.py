@@ -1,0 +1,48 @@
+"""Symmetric linear systems, unrolled: zeros known when traced cost nothing, so a tree's sparsity is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from linkwise.scalar import Scalar, is_number
+
+
+class LDL(tuple[list[list[Scalar]], list[Scalar]]):
+    """M = L^T D L with L unit lower triangular: rows of L below the diagonal, and 1 / D."""
+
+
+def factorise(M: Sequence[Sequence[Scalar]], refuse: Callable[[int], Exception]) -> LDL:
+    """The factors of a symmetric positive definite matrix, from the last row up, which does not fill a tree's zeros.
+
+    `refuse(k)` makes the exception for a pivot that is known to be zero.
+
+    Source: Featherstone's L^T D L factorisation, here by letting zeros fold instead of following parents.
+    """
+    n = len(M)
+    H = [list(row) for row in M]
+    inverse: list[Scalar] = [0.0] * n
+    for k in range(n - 1, -1, -1):
+        if is_number(H[k][k]) and H[k][k] <= 0.0:
+            raise refuse(k)
+        inverse[k] = 1.0 / H[k][k]
+        for i in range(k - 1, -1, -1):
+            a = H[k][i] * inverse[k]
+            for j in range(i + 1):
+                H[i][j] = H[i][j] - a * H[k][j]
+            H[k][i] = a
+    return LDL((H, inverse))
+
+
+def solve(factors: LDL, b: Sequence[Scalar]) -> list[Scalar]:
+    """x with M x = b."""
+    L, inverse = factors
+    n = len(inverse)
+    x = list(b)
+    for k in range(n - 1, -1, -1):
+        for i in range(k):
+            x[i] = x[i] - L[k][i] * x[k]
+    x = [x[k] * inverse[k] for k in range(n)]
+    for k in range(n):
+        for i in range(k):
+            x[k] = x[k] - L[k][i] * x[i]
+    return x

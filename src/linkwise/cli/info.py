@@ -1,0 +1,180 @@
+"""`linkwise info`: what a robot is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from linkwise.cli import show
+from linkwise.cli.arguments import json_option, load, robot_argument, robot_options
+
+if TYPE_CHECKING:
+    from linkwise.robot.robot import Robot
+
+DEEP = 24  # levels from which a tree is indented at branches only
+
+
+@click.command(short_help="Show a robot and what its kernels cost.")
+@robot_argument
+@robot_options
+@click.option("--all", "everything", is_flag=True, help="Count every kernel, however large the robot.")
+@json_option
+def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
+    """Show a robot: its tree, sizes, masses, limits, drives, what looks wrong, and what its kernels cost.
+
+    Operations are those of one evaluation; they are found by tracing, nothing is compiled.
+
+    \b
+    Examples:
+      linkwise info arm.urdf
+      linkwise info stanford
+      linkwise info walker.urdf --base floating
+      linkwise info arm.urdf --lock elbow=0.5 --no-friction
+      linkwise info arm.urdf --json | jq .mass
+    """
+    from linkwise.report.summary import operations, summary
+
+    model = load(robot, **options)
+    facts = summary(model)
+    facts["operations"] = operations(model, everything)
+    if as_json:
+        show.as_json(facts)
+        return
+    _overview(facts)
+    show.title("Tree")
+    for line in tree_lines(model):
+        click.echo(line)
+    if facts["joint_table"]:
+        show.title("Joints")
+        _joints(facts["joint_table"])
+    _frames(facts)
+    show.title("Diagnostics")
+    if facts["diagnostics"]:
+        rows = [(show.level(d["level"]), d["where"], d["message"]) for d in facts["diagnostics"]]
+        show.table(("level", "where", "message"), rows)
+    else:
+        click.echo("none")
+    show.title("Operations of one evaluation")
+    _operations(facts["operations"])
+
+
+def _overview(facts: dict[str, Any]) -> None:
+    click.secho(facts["name"], bold=True)
+    sizes = f"{show.plural(facts['links'], 'link')}, {show.plural(facts['joints'], 'joint')}"
+    click.echo(f"{sizes}; nq = {facts['nq']}, nv = {facts['nv']}; total mass {facts['mass']:.6g} kg")
+    click.echo("gravity " + ", ".join(f"{x:g}" for x in facts["gravity"]) + " m/s^2")
+    if facts["names"]:
+        names = facts["names"]
+        more = f", ... and {len(names) - 40} more" if len(names) > 40 else ""
+        click.echo(f"order of q: {', '.join(names[:40])}{more}")
+
+
+def tree_lines(robot: Robot) -> Iterator[str]:
+    """The tree of links and joints, a line each."""
+    children: dict[str, list[Any]] = {link.name: [] for link in robot.links}
+    depth = {robot.root.name: 0}
+    for j in robot.joints:
+        children[j.parent].append(j)
+        depth[j.child] = depth[j.parent] + 1
+    deep = max(depth.values()) > DEEP
+    masses = {link.name: link.mass for link in robot.links}
+    yield _labelled(robot.root.name, masses)
+    stack = [(j, "", k == 0) for k, j in enumerate(children[robot.root.name][::-1])]
+    while stack:
+        j, prefix, last = stack.pop()
+        kind = f"mimics {j.mimic.joint}" if j.mimic else j.kind
+        yield f"{prefix}{'└─' if last else '├─'} {j.name} ({kind}) → {_labelled(j.child, masses)}"
+        below = children[j.child][::-1]
+        inner = prefix if deep and last and len(below) == 1 else prefix + ("   " if last else "│  ")
+        stack += [(c, inner, k == 0) for k, c in enumerate(below)]
+
+
+def _labelled(link: str, masses: dict[str, float]) -> str:
+    return f"{link}, {masses[link]:.4g} kg" if masses[link] else link
+
+
+def _joints(joints: list[dict[str, Any]]) -> None:
+    optional = {"armature": _armature, "drive": _drive, "follows": _mimic, "spring": _spring}
+    used = {title: cell for title, cell in optional.items() if any(cell(j) for j in joints)}
+    head = ("joint", "kind", "parent → child", "axis", "position", "velocity", "effort", "friction", *used)
+    rows = []
+    for j in joints:
+        limits = j.get("limits", {})
+        span = f"{_bound(limits, 'lower')} to {_bound(limits, 'upper')}" if {"lower", "upper"} & set(limits) else ""
+        rows.append((
+            j["name"], j["kind"], f"{j['parent']} → {j['child']}", _axis(j), span,
+            show.number(limits.get("velocity")), show.number(limits.get("effort")), _friction(j.get("friction")),
+            *(cell(j) for cell in used.values()),
+        ))  # fmt: skip
+    show.table(head, rows)
+
+
+def _bound(limits: dict[str, float], key: str) -> str:
+    return show.number(limits[key]) if key in limits else "∞" if key == "upper" else "-∞"
+
+
+def _axis(joint: dict[str, Any]) -> str:
+    if "axis" not in joint:
+        return ""
+    axis = joint["axis"]
+    for k, letter in enumerate("xyz"):
+        if abs(axis[k]) == 1.0:
+            return letter if axis[k] > 0 else f"-{letter}"
+    return " ".join(f"{x:.3g}" for x in axis)
+
+
+def _friction(friction: dict[str, Any] | None) -> str:
+    if not friction:
+        return ""
+    parts = [f"{key} {friction[key]:g}" for key in ("viscous", "coulomb", "static") if friction.get(key)]
+    return ", ".join([*parts, *([friction["law"]] if friction["law"] != "coulomb" else [])])
+
+
+def _armature(joint: dict[str, Any]) -> str:
+    return show.number(joint.get("armature"))
+
+
+def _drive(joint: dict[str, Any]) -> str:
+    drive = joint.get("drive")
+    if not drive:
+        return ""
+    parts = [f"gear {drive['gear']:g}"]
+    if "motor" in drive:
+        parts.append(f"motor on {drive['motor']['link']}, rotor {drive['motor']['rotor']:g}")
+    parts += [f"{key} {drive[key]:g}" for key in ("stiffness", "power") if key in drive]
+    return "; ".join(parts)
+
+
+def _mimic(joint: dict[str, Any]) -> str:
+    mimic = joint.get("mimic")
+    return f"{mimic['ratio']:g} {mimic['joint']} {mimic['offset']:+g}" if mimic else ""
+
+
+def _spring(joint: dict[str, Any]) -> str:
+    spring = joint.get("spring")
+    return f"{spring['stiffness']:g} about {spring['rest']:g}" if spring else ""
+
+
+def _frames(facts: dict[str, Any]) -> None:
+    if facts["frames"]:
+        show.title("Frames")
+        rows = [(f["name"], f["link"], " ".join(f"{x:.4g}" for x in f["xyz"])) for f in facts["frames"]]
+        show.table(("frame", "on link", "at (m)"), rows)
+    if facts["loops"]:
+        show.title("Loops")
+        show.table(("loop", "kind", "joins"), [(c["name"], c["kind"], f"{c['a']}, {c['b']}") for c in facts["loops"]])
+
+
+def _operations(counts: dict[str, Any]) -> None:
+    kinds = ["mul", "add", "sincos"]
+    head = ("kernel", *kinds, "others")
+    rows: list[tuple[str, ...]] = []
+    for name, count in counts.items():
+        if isinstance(count, str):
+            rows.append((name, "", "", "", count))
+            continue
+        others = ", ".join(f"{v} {k}" for k, v in count.items() if k not in kinds)
+        rows.append((name, *(str(count.get(k, 0)) for k in kinds), others))
+    show.table(head, rows, right=kinds)

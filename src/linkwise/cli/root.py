@@ -1,0 +1,91 @@
+"""The command `linkwise`: its commands, its errors, its exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any
+
+import click
+
+from linkwise._version import __version__
+from linkwise.cli.bench import bench
+from linkwise.cli.check import check
+from linkwise.cli.completion import completion
+from linkwise.cli.convert import convert
+from linkwise.cli.info import info
+from linkwise.cli.reproduce import reproduce
+from linkwise.cli.robots import robots
+from linkwise.cli.torque import torque
+from linkwise.errors import LinkwiseError
+
+INTERRUPTED = 130  # as shells have it for Ctrl-C
+
+
+class Root(click.Group):
+    """A group whose errors are one line, and whose commands return their exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run, and leave: 0 fine, 1 something was found, 2 bad usage or a robot or file that has no meaning."""
+        try:
+            code = super().main(*args, **{**kwargs, "prog_name": "linkwise", "standalone_mode": False})
+            sys.stdout.flush()
+        except click.UsageError as error:
+            command = error.ctx.command_path if error.ctx else "linkwise"
+            message = error.format_message().rstrip(".")
+            code = fail(f"{message[:1].lower()}{message[1:]}. See `{command} --help`.")
+        except click.ClickException as error:
+            code = fail(error.format_message())
+        except LinkwiseError as error:
+            code = fail(str(error))
+        except (click.Abort, KeyboardInterrupt):
+            click.echo("linkwise: interrupted", err=True)
+            code = INTERRUPTED
+        except BrokenPipeError:  # the reader of our output, such as `head`, has left
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 0
+        except OSError as error:
+            code = fail(": ".join(str(x) for x in (error.filename, error.strerror or error) if x))
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def fail(message: str) -> int:
+    """Say in one line what is wrong; the exit code of bad usage."""
+    click.echo(f"linkwise: error: {' '.join(message.split())}", err=True)
+    return 2
+
+
+def run() -> None:
+    """The command line of a process, where warnings too are one line, and no character stops the output."""
+    warnings.showwarning = lambda message, *_, **__: click.echo(f"linkwise: warning: {message}", err=True)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    cli.main()
+
+
+@click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="linkwise %(version)s")
+def cli() -> None:
+    """Robot dynamics, link by link.
+
+    ROBOT is a file (.urdf, .toml, .xml or .mjcf) or the name of a robot that comes along (`linkwise robots`).
+
+    \b
+    Examples:
+      linkwise info arm.urdf                           what is in this robot?
+      linkwise torque arm.urdf swing.csv --plot a.png  torques along a motion
+      linkwise convert arm.urdf arm.toml               another form of the same robot
+      linkwise check robots/*.urdf                     for CI: exit code 1 when something is wrong
+
+    \b
+    Exit codes: 0 fine, 1 problems found or limits exceeded, 2 bad usage or an input without meaning.
+    """
+
+
+for command in (info, torque, check, convert, robots, bench, reproduce, completion):
+    cli.add_command(command)

@@ -1,0 +1,68 @@
+"""Output: tables and trees for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDE = 160  # columns of output that is not a terminal's
+
+
+def console() -> Console:
+    """Where tables go: the terminal with its width, or a wide plain text."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else WIDE
+    return Console(width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = ()) -> None:
+    """Print rows under a head; columns named in `right` are set flush right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for title in head:
+        grid.add_column(title, justify="right" if title in right else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+    out = console()
+    with out.capture() as captured:
+        out.print(grid)
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())
+
+
+def title(text: str) -> None:
+    """Print a headline above what follows."""
+    click.echo()
+    click.secho(text, bold=True)
+
+
+def level(name: str) -> Any:
+    """The level of a diagnostic, coloured."""
+    from rich.text import Text
+
+    return Text(name, style={"error": "bold red", "warning": "yellow"}.get(name, "dim"))
+
+
+def as_json(data: Any) -> None:
+    """Print data as JSON."""
+    click.echo(json.dumps(data, indent=1, allow_nan=False))
+
+
+def number(x: float | None) -> str:
+    """A number for reading, empty for None."""
+    return "" if x is None else f"{x:.6g}"
+
+
+def plural(n: int, word: str) -> str:
+    return f"{n} {word}" + ("" if n == 1 else "s")

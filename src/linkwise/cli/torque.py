@@ -1,0 +1,187 @@
+"""`linkwise torque`: inverse dynamics along a motion in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from linkwise.cli import show
+from linkwise.cli.arguments import OutputFile, ParamType, json_option, load, numbers, robot_argument, robot_options
+
+if TYPE_CHECKING:
+    from linkwise.report.torques import Torques
+    from linkwise.robot.robot import Robot
+
+
+class Payload(NamedTuple):
+    """A point mass on a frame."""
+
+    mass: float
+    com: tuple[float, ...]
+    frame: str
+
+
+class PayloadType(ParamType):
+    """MASS@FRAME, or MASS,x,y,z@FRAME with the centre of mass in the frame's axes."""
+
+    name = "MASS[,x,y,z]@FRAME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Payload:
+        if isinstance(value, Payload):
+            return value
+        given, at, frame = value.partition("@")
+        if not at or not frame:
+            self.fail(f"expected MASS@FRAME or MASS,x,y,z@FRAME, such as 2.5@tool, got {value!r}.", param, ctx)
+        mass, *com = numbers(self, given, (1, 4), param, ctx)
+        return Payload(mass, tuple(com) or (0.0, 0.0, 0.0), frame)
+
+
+class External(NamedTuple):
+    """A wrench of the environment on a frame, in its axes."""
+
+    frame: str
+    wrench: tuple[float, ...]
+
+
+class ExternalType(ParamType):
+    """FRAME=fx,fy,fz or FRAME=fx,fy,fz,mx,my,mz."""
+
+    name = "FRAME=fx,fy,fz[,mx,my,mz]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> External:
+        if isinstance(value, External):
+            return value
+        frame, equals, given = value.rpartition("=")
+        if not equals or not frame:
+            self.fail(f"expected FRAME=fx,fy,fz,mx,my,mz, such as tool=0,0,-20,0,0,0, got {value!r}.", param, ctx)
+        wrench = numbers(self, given, (3, 6), param, ctx)
+        return External(frame, (*wrench, 0.0, 0.0, 0.0)[:6])
+
+
+@click.command(short_help="Compute the torques along a motion.")
+@robot_argument
+@click.argument("trajectory", type=click.Path(dir_okay=False))
+@click.option(
+    "--payload",
+    "payloads",
+    type=PayloadType(),
+    metavar=PayloadType.name,
+    multiple=True,
+    help="A mass (kg) welded to a frame or link, its centre in the frame's axes (m). May be repeated.",
+)
+@click.option(
+    "--external",
+    "externals",
+    type=ExternalType(),
+    metavar=ExternalType.name,
+    multiple=True,
+    help="A constant force (N) and moment (N m) of the environment on a frame or link, in its axes. May be repeated.",
+)
+@click.option("--wrenches", is_flag=True, help="Compute force and moment through every joint too.")
+@click.option("--output", "-o", type=OutputFile(".csv", ".npz"), help="Where to write the results: .csv or .npz.")
+@click.option("--plot", type=OutputFile(".png", ".svg", ".pdf"), help="Where to draw them: .png, .svg or .pdf.")
+@click.option("--ignore-extra", is_flag=True, help="Leave out columns that belong to no joint.")
+@robot_options
+@json_option
+def torque(
+    robot: str, trajectory: str, payloads: tuple[Payload, ...], externals: tuple[External, ...], wrenches: bool,
+    output: Path | None, plot: Path | None, ignore_extra: bool, as_json: bool, **options: Any,
+) -> int:  # fmt: skip
+    """Compute the torques along a motion, and check the robot's limits: exit code 1 when one is exceeded.
+
+    TRAJECTORY is a .csv file with a header, or an .npz archive. Columns are `t` or `time`; `elbow` or `q.elbow` for
+    the position of the joint elbow; and perhaps `qd.elbow`, `qdd.elbow`. An archive has arrays t, q and perhaps qd,
+    qdd, and `names`, the joints in their order.
+
+    Velocities and accelerations that the file does not have are those of a quintic spline through the positions, so
+    smooth noisy measurements first. A floating joint root has the columns root.x .y .z .qx .qy .qz .qw, and
+    qd.root.vx .vy .vz .wx .wy .wz.
+
+    \b
+    Examples:
+      linkwise torque arm.urdf swing.csv
+      linkwise torque arm.urdf swing.csv --output torques.csv --plot torques.png
+      linkwise torque arm.urdf swing.csv --payload 2.5,0,0,0.1@tool
+      linkwise torque arm.urdf swing.csv --external tool=0,0,-20,0,0,0 --wrenches -o all.npz
+      linkwise torque arm.urdf swing.csv --no-friction --json
+    """
+    from linkwise.report.torques import torques_along
+    from linkwise.trajectory import read
+
+    model = _loaded(load(robot, **options), payloads)
+    loads = {}
+    for external in externals:
+        if external.frame in loads:
+            raise click.UsageError(f"--external: expected each frame once, got {external.frame!r} twice")
+        loads[external.frame] = external.wrench
+    motion = read(trajectory, model, ignore_extra=ignore_extra)
+    result = torques_along(model, motion, external=loads, wrenches=wrenches)
+    facts = {"trajectory": trajectory, "payloads": [p._asdict() for p in payloads], "external": loads}
+    if output:
+        result.write(output, **facts)
+    if plot:
+        from linkwise.report.plots import save_figure, torque_figure
+
+        save_figure(torque_figure(result), plot)
+    if as_json:
+        show.as_json({**_facts(result), "output": output and str(output), "plot": plot and str(plot)})
+    else:
+        _print(result, output, plot)
+    return 1 if result.exceeded else 0
+
+
+def _loaded(robot: Robot, payloads: tuple[Payload, ...]) -> Robot:
+    for k, payload in enumerate(payloads, start=1):
+        name = "payload" if len(payloads) == 1 else f"payload{k}"
+        robot = robot.with_payload(payload.mass, payload.com, at=payload.frame, name=name)
+    return robot
+
+
+def _facts(result: Torques) -> dict[str, Any]:
+    motion = result.motion
+    return {
+        "robot": result.robot.name,
+        "rows": len(motion),
+        "start": float(motion.t[0]),
+        "end": float(motion.t[-1]),
+        "timed": motion.timed,
+        "origins": motion.origins,
+        "notes": list(motion.notes),
+        "peaks": result.peaks(),
+        "exceeded": [e._asdict() for e in result.exceeded],
+    }
+
+
+def _print(result: Torques, output: Path | None, plot: Path | None) -> None:
+    motion = result.motion
+    span = f", {motion.t[0]:g} to {motion.t[-1]:g} s" if motion.timed else ", without times"
+    click.echo(f"{result.robot.name}: {show.plural(len(motion), 'row')}{span}")
+    click.echo(f"velocities from {motion.origins['qd']}, accelerations from {motion.origins['qdd']}")
+    for note in motion.notes:
+        click.echo(f"note: {note}")
+    show.title("Torques (N m, or N), speeds (rad/s, or m/s)")
+    head = ("joint", "lowest", "highest", "rms", "limit", "top speed")
+    rows = [
+        (p["joint"], *(show.number(p[key]) for key in ("lowest", "highest", "rms", "limit", "speed")))
+        for p in result.peaks()
+    ]
+    show.table(head, rows, right=head[1:])
+    click.echo()
+    if result.exceeded:
+        click.secho("Limits exceeded", bold=True, fg="red")
+        when = "time (s)" if motion.timed else "row"
+        head = ("joint", "what", "worst", "limit", when, "rows")
+        worst = [
+            (e.joint, e.what, show.number(e.value), show.number(e.limit), f"{e.time:g}", str(e.rows))
+            for e in result.exceeded
+        ]
+        show.table(head, worst, right=head[2:])
+    else:
+        click.echo("All within the limits that the robot has.")
+    for what, path in (("results", output), ("plot", plot)):
+        if path:
+            click.echo(f"{what} in {path}")
+    if not output:
+        click.echo("To keep all rows, give --output FILE.csv or FILE.npz.")

@@ -1,0 +1,1 @@
+"""Reports: pictures, comparisons with other libraries, and the experiments of the sources."""

@@ -1,0 +1,1 @@
+"""The errata of each source: entries, and the robots on which their errors are found."""

@@ -1,0 +1,37 @@
+"""The errata of the sources as the first page of the report."""
+
+from __future__ import annotations
+
+from linkwise.report.errata import errata
+from linkwise.report.errata.erratum import KINDS
+from linkwise.report.experiments import Experiment, Table
+
+
+def errata_page() -> Experiment:
+    """For each misprint that can be evaluated, the error that the printed equation makes, computed now."""
+    found = errata()
+    sources = list(dict.fromkeys(e.source for e in found))
+    head = ("equation", "kind", "printed", "right", "error", "note")
+    tables = [
+        Table(source, head, tuple(
+            (e.equation, _words(e.kind), e.printed, e.right, e.error, e.note) for e in found if e.source == source
+        ))
+        for source in sources
+    ]  # fmt: skip
+    evaluated = [e.error for e in found if e.error is not None]
+    return Experiment(
+        name="errata",
+        title="Errata of the sources",
+        source=", ".join(sources),
+        finding=f"{len(found)} places of {len(sources)} sources, {len(evaluated)} of them evaluated as printed.",
+        text=(
+            "The error is the largest relative error of the result (the largest absolute difference over the largest"
+            " absolute reference) over a few random robots and states when only that equation is taken as printed and"
+            " all others are right. It shows that an equation matters, not how much it matters in general.",
+        ),
+        tables=tuple(tables),
+    )
+
+
+def _words(kind: str) -> str:
+    return " or ".join(KINDS.get(k, k) for k in kind.split("/"))

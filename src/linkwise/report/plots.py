@@ -1,0 +1,187 @@
+"""Pictures, drawn without a screen: for files, and for pages that are read by day and by night."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from linkwise.errors import InputError
+from linkwise.files import replacing
+from linkwise.trajectory.columns import COMPONENTS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from linkwise.report.torques import Torques
+    from linkwise.robot.joint import Joint
+
+SUFFIXES = (".png", ".svg", ".pdf")
+INK = "#31363f"  # text and axes; `inline_svg` gives them the colour of the page's text
+LINE = "#2b7bba"
+LIMIT = "#d1495b"
+COLOURS = ("#2b7bba", "#e08a1e", "#3f9c56", "#b0529c", "#7a6cd0", "#3aa6a6", "#b5651d")
+STYLE: Any = {
+    "font.family": "sans-serif", "font.size": 9.0, "axes.titlesize": 9.5, "axes.labelsize": 9.0,
+    "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.7,
+    "axes.grid": True, "grid.color": "#8a8f98", "grid.alpha": 0.25, "grid.linewidth": 0.6,
+    "legend.frameon": False, "legend.fontsize": 8.0, "lines.linewidth": 1.6, "axes.formatter.useoffset": False,
+    "axes.unicode_minus": False, "text.parse_math": False, "svg.fonttype": "none", "svg.hashsalt": "linkwise",
+}  # fmt: skip
+UNITS = {"prismatic": ("m", "m/s", "N"), "floating": ("m", "m/s, rad/s", "N, N m")}
+MAX_JOINTS = 60  # rows of a picture; more would not fit into an image file
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """The look of all our pictures."""
+    import matplotlib
+
+    with matplotlib.rc_context(STYLE):
+        yield
+
+
+def torque_figure(result: Torques) -> Figure:
+    """Position, velocity and torque of each joint in a row of its own, with its limits."""
+    from matplotlib.figure import Figure
+
+    robot, motion = result.robot, result.motion
+    joints = [j for j in robot.joints if j.nv][:MAX_JOINTS]
+    if not joints:
+        raise InputError(f"plot: expected a robot with joints that move, got {robot.name!r}, which has none.")
+    with style():
+        figure = Figure(figsize=(11.0, 1.0 + 1.55 * len(joints)), layout="constrained")
+        grid = figure.subplots(len(joints), 3, sharex=True, squeeze=False)
+        for row, joint in zip(grid, joints, strict=True):
+            slot, limits = robot.slots[joint.name], joint.limits
+            length, speed, force = UNITS.get(joint.kind, ("rad", "rad/s", "N m"))
+            at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
+            panels = (
+                ("q", length, motion.q[:, at], (limits.lower, limits.upper)),
+                ("qd", speed, motion.qd[:, to], (-limits.velocity, limits.velocity)),
+                ("tau", force, result.tau[:, to], (-limits.effort, limits.effort)),
+            )
+            for axes, (quantity, unit, values, bounds) in zip(row, panels, strict=True):
+                _panel(axes, motion.t, values, bounds, _components(joint, quantity))
+                axes.set_ylabel(unit)
+            row[0].set_ylabel(f"{joint.name}\n{length}")
+        for axes, title in zip(grid[0], ("position", "velocity", "torque or force"), strict=True):
+            axes.set_title(title, fontweight="bold")
+        for axes in grid[-1]:
+            axes.set_xlabel("time, s" if motion.timed else "row")
+        figure.align_ylabels(grid)
+        _headline(figure, result)
+    return figure
+
+
+def _headline(figure: Figure, result: Torques) -> None:
+    from matplotlib.lines import Line2D
+
+    left_out = result.robot.nv and len([j for j in result.robot.joints if j.nv]) - MAX_JOINTS
+    more = f" (the first {MAX_JOINTS} joints)" if left_out > 0 else ""
+    figure.suptitle(f"{result.robot.name}: torques along the motion{more}", x=0.01, ha="left", fontsize=12)
+    handles = [Line2D([], [], color=LIMIT, lw=1.0, ls="--", label="limit")]
+    if result.exceeded:
+        handles.append(Line2D([], [], color=LIMIT, lw=2.6, label="limit exceeded"))
+    figure.legend(handles=handles, loc="upper right", ncols=2)
+
+
+def _panel(axes: Axes, t: Any, values: Any, bounds: tuple[float, float], labels: Sequence[str]) -> None:
+    """Curves over time; a single one with its limits, and what lies beyond them in red."""
+    import numpy as np
+
+    marker = "." if len(t) < 2 else ""
+    for k, label in enumerate(labels):
+        colour = LINE if len(labels) == 1 else COLOURS[k % len(COLOURS)]
+        axes.plot(t, values[:, k], color=colour, label=label, marker=marker)
+    axes.margins(y=0.12)
+    if len(labels) > 1:
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.0)
+        return
+    over = np.where((values > bounds[1]) | (values < bounds[0]), values, np.nan)
+    if np.isfinite(over).any():
+        axes.plot(t, over, color=LIMIT, lw=2.6, marker="." if np.isfinite(over).sum() < 2 else "")
+    _draw_limits(axes, bounds, float(values.min()), float(values.max()))
+
+
+def _draw_limits(axes: Axes, bounds: tuple[float, float], low: float, high: float) -> None:
+    """Limits as lines where a curve between `low` and `high` comes near them, else in words above the picture."""
+    finite = [x for x in bounds if math.isfinite(x)]
+    reach = 1.5 * max(high - low, 1e-3 * max(abs(low), abs(high)))
+    near = [x for x in finite if low - reach <= x <= high + reach]
+    for x in near:
+        axes.axhline(x, color=LIMIT, lw=1.0, ls="--")
+    if finite and not near:
+        symmetric = len(finite) == 2 and finite[0] == -finite[1]
+        text = f"±{finite[1]:g}" if symmetric else " to ".join(f"{x:g}" for x in finite)
+        place: Any = {"xy": (1.0, 1.0), "xytext": (0, 3), "textcoords": "offset points", "xycoords": "axes fraction"}
+        axes.annotate(f"limit {text}", **place, ha="right", va="bottom", fontsize=7.5, color=LIMIT)
+
+
+def _components(joint: Joint, quantity: str) -> Sequence[str]:
+    return COMPONENTS[quantity] if joint.kind == "floating" else ("",)
+
+
+def panels(t: Any, curves: Mapping[str, Any], marks: Mapping[str, tuple[Any, Any]], xlabel: str, marked: str) -> Figure:
+    """Small pictures side by side, one for each curve, with marks such as published values on it.
+
+    Args:
+        t: abscissae of all curves.
+        curves: ordinates by title.
+        marks: for a title, abscissae and ordinates of points.
+        xlabel: below the lowest pictures.
+        marked: what the marks are, for the legend.
+    """
+    from matplotlib.figure import Figure
+
+    columns = min(3, len(curves))
+    rows = -(-len(curves) // columns)
+    with style():
+        figure = Figure(figsize=(3.1 * columns, 0.45 + 2.05 * rows), layout="constrained")
+        grid = figure.subplots(rows, columns, sharex=True, squeeze=False)
+        for k, (title, y) in enumerate(curves.items()):
+            axes = grid[k // columns][k % columns]
+            axes.plot(t, y, color=LINE)
+            if title in marks:
+                axes.plot(*marks[title], ls="", marker="o", ms=4.5, color=COLOURS[1], label=marked)
+            axes.set_title(title)
+        for axes in grid.flat[len(curves) :]:
+            axes.set_visible(False)
+        for axes in grid[-1]:
+            axes.set_xlabel(xlabel)
+        handles, labels = grid[0][0].get_legend_handles_labels()
+        if handles:
+            figure.legend(handles, labels, loc="outside upper right")
+    return figure
+
+
+def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
+    """A picture into a .png, .svg or .pdf file, replaced as a whole."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{Path(path).name}: expected one of {', '.join(SUFFIXES)}, got {suffix or 'no suffix'}.")
+    with style(), replacing(path) as part:
+        figure.savefig(part, dpi=130, facecolor="white")
+
+
+def inline_svg(figure: Figure, prefix: str, title: str) -> str:
+    """A picture as SVG inside a page: transparent, in the page's text colour, with ids of its own and a title."""
+    from html import escape
+
+    buffer = io.StringIO()
+    with style():
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
+    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
+    svg = re.sub(r'<svg([^>]*?) (width|height)="[^"]*"', r"<svg\1", svg)
+    svg = re.sub(r'<svg([^>]*?) (width|height)="[^"]*"', r"<svg\1", svg)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1).strip()

@@ -1,0 +1,102 @@
+"""What there is to know of a robot, as plain data that is printed or written as JSON."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+from linkwise.compile import Dynamics, compile
+from linkwise.errors import LinkwiseError
+from linkwise.robot.drive import Drive, Friction
+from linkwise.robot.joint import Joint
+from linkwise.robot.robot import Robot
+
+LARGE = 64  # degrees of freedom from which kernels that grow with the square are left out
+LINEAR = ("inverse_dynamics", "joint_wrenches", "bias_forces", "gravity_forces")
+
+
+def summary(robot: Robot) -> dict[str, Any]:
+    """Sizes, masses, links, joints, frames, loops and diagnostics; infinite limits are None."""
+    return {
+        "name": robot.name,
+        "links": len(robot.links),
+        "joints": len(robot.joints),
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "names": list(robot.names),
+        "mass": sum(k.mass for k in robot.links) + sum(_motor_mass(j) for j in robot.joints),
+        "gravity": list(robot.gravity),
+        "link_table": [{"name": k.name, "mass": k.mass, "com": list(k.com)} for k in robot.links],
+        "joint_table": [joint_facts(j) for j in robot.joints],
+        "frames": [{"name": f.name, "link": f.link, "xyz": list(f.origin.p)} for f in robot.frames],
+        "loops": [{"name": c.name, "kind": c.kind, "a": c.a, "b": c.b} for c in robot.loops],
+        "diagnostics": [d._asdict() for d in robot.diagnostics],
+    }
+
+
+def joint_facts(joint: Joint) -> dict[str, Any]:
+    """A joint as plain data, without what it does not have."""
+    facts: dict[str, Any] = {
+        "name": joint.name, "kind": joint.kind, "parent": joint.parent, "child": joint.child,
+    }  # fmt: skip
+    if joint.kind not in ("fixed", "floating"):
+        facts["axis"] = list(joint.axis)
+    limits = {k: v for k, v in vars(joint.limits).items() if math.isfinite(v)}
+    if limits:
+        facts["limits"] = limits
+    if joint.friction != Friction():
+        facts["friction"] = _friction(joint.friction)
+    if joint.armature:
+        facts["armature"] = joint.armature
+    if joint.spring:
+        facts["spring"] = dict(vars(joint.spring))
+    if joint.drive:
+        facts["drive"] = _drive(joint.drive, joint.parent)
+    if joint.mimic:
+        facts["mimic"] = dict(vars(joint.mimic))
+    return facts
+
+
+def operations(robot: Robot, everything: bool = False) -> dict[str, dict[str, int] | str]:
+    """Operations of one evaluation of each kernel, found by tracing alone, or why there is no such kernel.
+
+    Robots of many degrees of freedom are asked for the kernels of linear cost only, unless `everything` is wanted.
+    """
+    dynamics = compile(robot)
+    counts: dict[str, dict[str, int] | str] = {}
+    for name, member in vars(Dynamics).items():
+        if not isinstance(member, cached_property):
+            continue
+        if robot.nv > LARGE and name not in LINEAR and not everything:
+            continue
+        try:
+            counts[name] = dict(getattr(dynamics, name).count())
+        except LinkwiseError as error:
+            counts[name] = str(error)
+    return counts
+
+
+def _motor_mass(joint: Joint) -> float:
+    return joint.drive.motor.mass if joint.drive and joint.drive.motor else 0.0
+
+
+def _friction(friction: Friction) -> dict[str, Any]:
+    kept = {"coulomb": (), "tanh": ("width",), "stribeck": ("width", "static", "stribeck")}[friction.law]
+    return {k: getattr(friction, k) for k in ("law", "viscous", "coulomb", *kept)}
+
+
+def _drive(drive: Drive, parent: str) -> dict[str, Any]:
+    facts: dict[str, Any] = {"gear": drive.gear}
+    if drive.motor:
+        mount = drive.motor.link if drive.motor.link is not None else parent
+        facts["motor"] = {"link": mount, "mass": drive.motor.mass, "rotor": drive.motor.rotor}
+    if drive.stiffness is not None:
+        facts |= {"stiffness": drive.stiffness, "damping": drive.damping}
+    if drive.friction != Friction():
+        facts["friction"] = _friction(drive.friction)
+    if drive.curve:
+        facts["curve"] = [list(p) for p in drive.curve]
+    if math.isfinite(drive.power):
+        facts["power"] = drive.power
+    return facts

@@ -1,0 +1,66 @@
+"""What is left of a robot in forms that know links, joints and friction only, and what they cannot say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linkwise.robot.drive import Drive, Friction
+from linkwise.robot.joint import Joint
+from linkwise.robot.robot import Robot, _carrying
+
+
+def plain(robot: Robot) -> tuple[Robot, list[str]]:
+    """The robot without springs, drives and loops, and sentences that say what went with them.
+
+    Torques change as little as can be: motors become dead weight of the links that carry them, and their friction is
+    seen through the gear.
+    """
+    lost: list[str] = []
+    links = {k.name: k for k in robot.links}
+    joints = []
+    for j in robot.joints:
+        friction, missing = _at_joint(j)
+        missing += _parts(j)
+        if j.drive and j.drive.motor:
+            mount = j.parent if j.drive.motor.link is None else j.drive.motor.link
+            links[mount] = _carrying(links[mount], j.drive.motor)
+            missing.append(f"motor (its mass stays, on link {mount!r})")
+        if missing:
+            lost.append(f"joint {j.name!r}: left out: {', '.join(missing)}.")
+        joints.append(replace(j, friction=friction, spring=None, drive=None))
+    lost += [f"loop {loop.name!r}: left out; the tree remains." for loop in robot.loops]
+    return robot.replace(links=list(links.values()), joints=joints, loops=()), lost
+
+
+def has_dry_part(f: Friction) -> bool:
+    """Whether there is more than viscous friction."""
+    return bool(f.coulomb or (f.law == "stribeck" and f.static))
+
+
+def _parts(j: Joint) -> list[str]:
+    """What a joint has beside mass and friction, in words."""
+    drive = j.drive or Drive()
+    found = {
+        "spring": j.spring is not None and j.spring.stiffness,
+        "gear ratio": drive.gear != 1.0,
+        "elasticity of the drive": drive.is_elastic,
+        "torque-speed curve": drive.curve,
+        "supply limit": drive.power != Drive.power,
+    }
+    return [words for words, there in found.items() if there]
+
+
+def _at_joint(j: Joint) -> tuple[Friction, list[str]]:
+    """All friction of a joint as its own: also the spring's damping, and the motor's friction seen through the gear."""
+    own, motor = j.friction, Friction()
+    if j.drive:
+        g, f = abs(j.drive.gear), j.drive.friction
+        motor = Friction(f.viscous * g * g, f.coulomb * g, f.law, f.width / g, f.static * g, f.stribeck / g)
+    viscous = own.viscous + motor.viscous + (j.spring.damping if j.spring else 0.0)
+    if not has_dry_part(motor):
+        return replace(own, viscous=viscous), []
+    if not has_dry_part(own):
+        return replace(motor, viscous=viscous), []
+    if own.law == motor.law == "coulomb":
+        return replace(own, viscous=viscous, coulomb=own.coulomb + motor.coulomb), []
+    return replace(own, viscous=viscous), ["dry friction of the motor"]

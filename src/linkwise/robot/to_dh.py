@@ -1,0 +1,236 @@
+"""Robots as tables: modified DH parameters of a chain, Khalil's of a tree.
+
+The frame of a row has z along its joint's axis. It slides along z to the foot of the common normal with the next axis
+and turns about z until x is along that normal, which leaves a turn and a shift along x, then along z, to the next
+frame; where several axes follow, the first decides and the others need a turn gamma and a shift b more. The last
+frame of a branch stays as it was. The root's frame is given, so that gamma and b of the first row of a DH table are
+left over: they are its base pose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from linkwise.errors import InputError
+from linkwise.robot.joint import Joint
+from linkwise.robot.link import Frame
+from linkwise.robot.plain import plain
+from linkwise.robot.robot import Robot
+from linkwise.robot.table import BASE, SIGMA, DHRow, KhalilRow
+from linkwise.robot.tree import ROUND_OFF, Body, Tree, _snapped, _snapped_inertia
+from linkwise.robot.urdf import _unused
+from linkwise.rotation import rot_z
+from linkwise.spatial import Pose
+from linkwise.vector import EYE3, ZERO3, Vec3
+
+FAR = 100.0  # a normal farther away than this times the robot's longest step costs four digits
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows, and what makes the robot built of them move like the one they come from.
+
+        lw.modified_dh(table.rows, gravity=table.gravity, frames=table.frames)
+
+    has the same torques, and `pose(q, name)` of every link and frame of the old robot, seen from `base`.
+
+    Args:
+        rows: one for each joint that moves, named after it.
+        base: pose of frame 0 in the old root's frame.
+        tool: pose of the old last link's frame in that of the last row.
+        gravity: in the axes of frame 0.
+        frames: the old robot's links and frames, on the links of the rows.
+        lost: what a table cannot say, in sentences.
+    """
+
+    rows: tuple[Any, ...]
+    base: Pose
+    tool: Pose
+    gravity: Vec3
+    frames: tuple[Frame, ...]
+    lost: tuple[str, ...]
+
+
+class Step(NamedTuple):
+    """From frame to frame: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)."""
+
+    gamma: float
+    b: float
+    alpha: float
+    d: float
+    theta: float
+    r: float
+
+
+def to_modified_dh(robot: Robot, *, tolerance: float = 1e-12) -> Table:
+    """The modified DH table of a serial robot; fixed links are lumped into those that move.
+
+    Args:
+        robot: without branches, floating joints and joints that mimic.
+        tolerance: axes that miss being parallel by no more than this angle are taken as parallel, rad.
+    """
+    chain = _Frames(robot, tolerance, "to_modified_dh", serial=True)
+    rows = tuple(
+        DHRow(step.theta, step.r, step.d, step.alpha, body.kind, **body_data)
+        for step, body, body_data in zip(chain.steps, chain.bodies[1:], chain.data(), strict=True)
+    )
+    return chain.table(rows)
+
+
+def to_khalil(robot: Robot, *, tolerance: float = 1e-12) -> Table:
+    """Khalil's table of a tree; fixed links are lumped into those that move.
+
+    Args:
+        robot: without floating joints and joints that mimic.
+        tolerance: axes that miss being parallel by no more than this angle are taken as parallel, rad.
+    """
+    tree = _Frames(robot, tolerance, "to_khalil", serial=False)
+    sigma = {kind: k for k, kind in SIGMA.items()}
+    rows = tuple(
+        KhalilRow(body.parent, sigma[body.kind], *step, **body_data)
+        for step, body, body_data in zip(tree.steps, tree.bodies[1:], tree.data(), strict=True)
+    )
+    return tree.table(rows)
+
+
+class _Frames:
+    """The frames of the rows on the bodies of a robot, and the steps between them."""
+
+    def __init__(self, robot: Robot, tolerance: float, who: str, *, serial: bool) -> None:
+        self.robot, self.lost = plain(robot)
+        self.who, self.tolerance = who, tolerance
+        self.joints: dict[str, Joint] = {j.name: j for j in self.robot.joints}
+        self.refuse_joints()
+        self.tree = Tree.of(self.robot)
+        self.bodies = self.tree.bodies
+        self.children: list[list[int]] = [[] for _ in self.bodies]
+        for i, b in enumerate(self.bodies[1:], start=1):
+            self.children[b.parent].append(i)
+        if serial:
+            self.refuse_branches()
+        self.reach = max(math.hypot(*b.placement.p) for b in self.bodies) or 1.0
+        # each frame in its body's; frame 0 last, because it may follow frame 1
+        self.shift = [Pose(), *(self.along_normal(k[0]) if k else Pose() for k in self.children[1:])]
+        self.shift[0] = self.first_frame(serial)
+        self.steps = [self.step(i, b) for i, b in enumerate(self.bodies[1:], start=1)]
+
+    def refuse_joints(self) -> None:
+        remedies = {
+            "floating": "Load the robot with a fixed base, or lock the joint.",
+            "mimics": "Lock it, or drop `mimic`.",
+        }
+        for j in self.joints.values():
+            bad = "floating" if j.kind == "floating" else "mimics" if j.mimic else ""
+            if bad:
+                verb = f"mimics {j.mimic.joint!r}" if j.mimic else "is floating"
+                raise InputError(f"{self.who}: joint {j.name!r} {verb}, which a table cannot say. {remedies[bad]}")
+        if not self.robot.nv:
+            raise InputError(f"{self.who}: expected a robot with a joint that moves, got none.")
+
+    def refuse_branches(self) -> None:
+        for i, children in enumerate(self.children):
+            if len(children) > 1:
+                names = " and ".join(repr(self.bodies[k].name) for k in children[:2])
+                raise InputError(
+                    f"{self.who}: expected a chain, got the joints {names} on link {self.bodies[i].link!r}."
+                    " Use to_khalil, which knows branches, or lock one of them."
+                )
+
+    def first_frame(self, serial: bool) -> Pose:
+        """Frame 0 in the root's: the root's own, or that with x along the first normal where the table needs it."""
+        X = self.bodies[1].placement
+        if len(self.children[0]) > 1:
+            return Pose()
+        if self.is_far(X):
+            return _snapped(X @ self.shift[1])
+        return _screw(*self.normal(X)) if serial else Pose()
+
+    def along_normal(self, i: int) -> Pose:
+        """What shifts the frame that carries body i to the common normal of its axis and that of i."""
+        X = self.bodies[i].placement
+        self.refuse_far(i, X)
+        return _screw(*self.normal(X))
+
+    def normal(self, X: Pose) -> tuple[float, float]:
+        """Where the common normal of z and of z of a frame at X begins: its angle about z and its height."""
+        u, p = X.R.column(2), X.p
+        sideways = math.hypot(u.x, u.y)
+        angle = height = 0.0
+        if sideways > self.tolerance:
+            angle = math.atan2(u.x, -u.y)
+            height = p.z - u.z * (u.x * p.x + u.y * p.y) / sideways**2
+        elif math.hypot(p.x, p.y) > ROUND_OFF * self.reach:
+            angle = math.atan2(p.y, p.x)
+        # of the two directions along the normal, the nearer to x
+        return (angle if abs(angle) <= math.pi / 2 else angle - math.copysign(math.pi, angle)), height
+
+    def is_far(self, X: Pose) -> bool:
+        return abs(self.normal(X)[1]) > FAR * self.reach
+
+    def refuse_far(self, i: int, X: Pose) -> None:
+        if self.is_far(X):
+            sideways = math.hypot(X.R.x.z, X.R.y.z)
+            raise InputError(
+                f"{self.who}: the axis of joint {self.bodies[i].name!r} is parallel to the one before but for"
+                f" {sideways:.1e} rad, so that their common normal is {abs(self.normal(X)[1]):.3g} m away and numbers"
+                f" would lose their digits. Mend the angle, or give tolerance={2 * sideways:.0e} to take the axes as"
+                " parallel."
+            )
+
+    def step(self, i: int, b: Body) -> Step:
+        """From the frame of body i's parent to its own."""
+        X = _snapped(self.shift[b.parent].inverse() @ b.placement)
+        if b.parent == 0 or self.children[b.parent][0] != i:
+            self.refuse_far(i, X)
+            gamma, height = self.normal(X)
+        else:
+            gamma = height = 0.0
+        X = _snapped(_screw(gamma, height).inverse() @ X @ self.shift[i])
+        alpha = math.atan2(-X.R.y.z, X.R.z.z)
+        theta = math.atan2(-X.R.x.y, X.R.x.x)
+        r = X.p.z * math.cos(alpha) - X.p.y * math.sin(alpha)
+        return Step(*(0.0 if abs(x) < ROUND_OFF else x for x in (gamma, height, alpha, X.p.x, theta, r)))
+
+    def data(self) -> Iterator[dict[str, Any]]:
+        """Of each row all but the geometry."""
+        for b, X, name in zip(self.bodies[1:], self.shift[1:], self.names(), strict=True):
+            mass, com, inertia = self.mass(b, X)
+            yield {
+                "mass": mass, "com": com, "inertia": inertia, "name": name, "armature": b.armature,
+                "friction": b.friction, "limits": self.joints[b.name].limits,
+            }  # fmt: skip
+
+    def mass(self, b: Body, X: Pose) -> tuple[float, Vec3, Any]:
+        """Mass, centre and tensor of a body in its frame shifted by X; those of its link where nothing is new."""
+        link = self.robot.link(b.link)
+        if b.of_link @ X == Pose() and b.inertia == _snapped_inertia(link.spatial_inertia):
+            return link.mass, link.com, link.inertia
+        back = X.inverse()
+        I = b.inertia.seen_from(back.R, back.p)
+        com = I.mc * (1.0 / I.m) if I.m else ZERO3
+        return I.m, com, _snapped_inertia(I.seen_from(EYE3, -com)).I_o
+
+    def names(self) -> list[str]:
+        """The rows' names: those of the joints, but for that of the base."""
+        taken = {BASE, *self.joints}
+        return [_unused(BASE, taken) if b.name == BASE else b.name for b in self.bodies[1:]]
+
+    def table(self, rows: tuple[Any, ...]) -> Table:
+        back = [X.inverse() for X in self.shift]
+        on = [BASE, *self.names()]
+        frames = {}
+        # a frame goes before the link of its name
+        for key, (i, X) in sorted(self.tree.places.items(), key=lambda item: item[0].startswith("frame:")):
+            name = key.removeprefix("frame:")
+            frames[name] = Frame(name, on[i], _snapped(back[i] @ X))
+        base, tool = self.shift[0], _snapped(back[-1] @ self.tree.places[self.bodies[-1].link][1])
+        gravity = base.R.T @ self.robot.gravity
+        return Table(rows, base, tool, gravity, tuple(frames.values()), tuple(self.lost))
+
+
+def _screw(angle: float, height: float) -> Pose:
+    """Rz(angle) Tz(height)."""
+    return _snapped(Pose(rot_z(angle) if angle else EYE3, Vec3(0.0, 0.0, height)))

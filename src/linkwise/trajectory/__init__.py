@@ -1,0 +1,8 @@
+"""Motions as tables of samples: read from files, differentiated, checked against limits, written with torques."""
+
+from linkwise.trajectory.columns import column_names as column_names
+from linkwise.trajectory.limits import Excess as Excess
+from linkwise.trajectory.limits import exceeded as exceeded
+from linkwise.trajectory.read import read as read
+from linkwise.trajectory.trajectory import Trajectory as Trajectory
+from linkwise.trajectory.write import write as write

@@ -1,0 +1,51 @@
+"""Names of the columns of a trajectory, and the columns of a file of any form."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from linkwise.errors import InputError, LinkwiseError
+from linkwise.robot.robot import Robot
+from linkwise.trajectory.trajectory import Array
+
+TIME = ("t", "time")
+POSITION = ("x", "y", "z", "qx", "qy", "qz", "qw")
+VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+COMPONENTS = {"q": POSITION, "qd": VELOCITY, "qdd": VELOCITY, "tau": WRENCH}  # of a floating joint
+RESULTS = ("tau.", "wrench.")  # what a file of results holds beside a motion
+
+
+def column_names(robot: Robot, quantity: str) -> list[str]:
+    """Names of the columns of `quantity`, one of "q", "qd", "qdd", "tau", in the robot's order.
+
+    "qd.elbow" for a joint with one number; "qd.root_joint.vx", ... for a floating one.
+    """
+    names = []
+    for name, slot in robot.slots.items():
+        ends = [""] if slot.nv == 1 else [f".{c}" for c in COMPONENTS[quantity]]
+        names += [f"{quantity}.{name}{end}" for end in ends]
+    return names
+
+
+class Columns(ABC):
+    """The named columns of a file, and where a value stands in it."""
+
+    file: str
+    header: str  # where the names stand, for messages
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The columns that the file has."""
+
+    @abstractmethod
+    def column(self, name: str) -> Array:
+        """The numbers of a column."""
+
+    @abstractmethod
+    def place(self, name: str, row: int) -> str:
+        """Where the value of a column in a row stands, for messages."""
+
+    def error(self, message: str, where: str | None = None) -> LinkwiseError:
+        """The error `message`, placed."""
+        return InputError(f"{where or self.header}: {message}")

@@ -1,0 +1,93 @@
+"""NumPy archives: arrays t, q, qd, qdd of one row a sample, and perhaps the names of the joints in their order."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.robot.robot import Robot
+from linkwise.trajectory.columns import COMPONENTS, Columns
+from linkwise.trajectory.trajectory import Array
+
+KNOWN = ("t", "time", "q", "qd", "qdd", "names")
+UNREADABLE = (
+    ValueError, TypeError, KeyError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+RESULTS = ("tau", "wrench", "links", "meta")  # what a file of results holds beside a motion
+
+
+class NpzColumns(Columns):
+    """The columns of arrays, named by the array and the joint; joints come in the order of `names` or the robot's."""
+
+    def __init__(self, path: Path, robot: Robot, ignore_extra: bool) -> None:
+        self.file = self.header = path.name
+        arrays = _arrays(path)
+        extra = [k for k in arrays if k not in KNOWN and k not in RESULTS]
+        if extra and not ignore_extra:
+            raise self.error(str(UnknownNameError("array", extra[0], KNOWN)))
+        joints = self._joints(arrays.get("names"), robot)
+        self._columns: dict[str, Array] = {}
+        for key in ("t", "time"):
+            if key in arrays:
+                self._columns[key] = self._numbers(key, arrays[key]).reshape(-1)
+        for key in ("q", "qd", "qdd"):
+            if key in arrays:
+                self._split(key, self._numbers(key, arrays[key]), joints, robot)
+        lengths = {name: len(column) for name, column in self._columns.items()}
+        if len(set(lengths.values())) > 1:
+            rows = ", ".join(f"{k} {v}" for k, v in {n.split(".")[0]: r for n, r in lengths.items()}.items())
+            raise self.error(f"expected arrays with as many rows each, got {rows}.")
+
+    def _joints(self, names: Any, robot: Robot) -> list[str]:
+        if names is None:
+            return list(robot.names)
+        joints = [str(n) for n in np.atleast_1d(names)]
+        for n in joints:
+            if n not in robot.slots:
+                raise self.error(f"names: {UnknownNameError('joint with coordinates', n, robot.names)}")
+            if joints.count(n) > 1:
+                raise self.error(f"names: expected each joint once, got {n!r} twice.")
+        return joints
+
+    def _numbers(self, key: str, array: Any) -> Array:
+        if array.dtype.kind not in "biuf":
+            raise self.error(f"array {key!r}: expected real numbers, got {array.dtype}.")
+        return np.asarray(array, dtype=float)
+
+    def _split(self, key: str, array: Array, joints: list[str], robot: Robot) -> None:
+        names = []
+        for joint in joints:
+            ends = [""] if robot.slots[joint].nv == 1 else [f".{c}" for c in COMPONENTS[key]]
+            names += [f"{key}.{joint}{end}" for end in ends]
+        if array.ndim == 1 and len(names) == 1:
+            array = array[:, None]
+        if array.ndim != 2 or array.shape[1] != len(names):
+            raise self.error(
+                f"array {key!r}: expected the shape (rows, {len(names)}), got {array.shape}."
+                f" Its columns are {', '.join(names)}."
+            )
+        self._columns.update(zip(names, array.T, strict=True))
+
+    def names(self) -> list[str]:
+        return list(self._columns)
+
+    def column(self, name: str) -> Array:
+        return self._columns[name]
+
+    def place(self, name: str, row: int) -> str:
+        return f"{self.file}, {name.split('.')[0]}[{row}]"
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+    except UNREADABLE as error:
+        raise InputError(
+            f"{path.name}: expected arrays of numbers as numpy.savez writes them, got no such file."
+        ) from error

@@ -1,0 +1,154 @@
+"""Motions from files."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from linkwise.errors import InputError, UnknownNameError, listing
+from linkwise.robot.robot import Robot
+from linkwise.trajectory import spline
+from linkwise.trajectory.columns import RESULTS, TIME, Columns, column_names
+from linkwise.trajectory.csv import CsvColumns
+from linkwise.trajectory.npz import NpzColumns
+from linkwise.trajectory.trajectory import Array, Trajectory
+
+
+def read(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False) -> Trajectory:
+    """The motion in a file, with the velocities and accelerations it has or those of a spline through its positions.
+
+    Args:
+        path: a .csv file with a header, or an .npz archive. Columns are `t` or `time`; `elbow` or `q.elbow`;
+            `qd.elbow`; `qdd.elbow`; arrays are t, q, qd, qdd and perhaps `names`, the joints in their order.
+        robot: whose joints the columns name; every joint with coordinates must be there.
+        ignore_extra: leave out columns that belong to nothing, instead of refusing them.
+    """
+    file = Path(path)
+    try:
+        table = _columns(file, robot, ignore_extra)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"{str(file)!r}: expected a file that can be read, got: {reason}.") from error
+    wanted, notes = _match(table, robot, ignore_extra)
+    t = _time(table)
+    q = _stack(table, [wanted[n] for n in column_names(robot, "q")])
+    _check_quaternions(table, robot, q, wanted)
+    given = {
+        key: _stack(table, [wanted[n] for n in column_names(robot, key)])
+        for key in ("qd", "qdd")
+        if all(n in wanted for n in column_names(robot, key))
+    }
+    origins = dict.fromkeys(("qd", "qdd"), "the file")
+    if len(given) < 2:
+        if t is None:
+            raise table.error("expected a column 't' or 'time', needed to differentiate the positions; got none.")
+        k = spline.degree(len(q), table.file)
+        for key, (value, of) in _rates(robot, t, q, given.get("qd"), k).items():
+            if key not in given:
+                given[key], origins[key] = value, f"a {spline.DEGREES[k]} spline of {of}"
+    times = np.arange(len(q), dtype=float) if t is None else t
+    return Trajectory(times, q, given["qd"], given["qdd"], t is not None, origins, notes)
+
+
+def _rates(robot: Robot, t: Array, q: Array, qd: Array | None, k: int) -> dict[str, tuple[Array, str]]:
+    """Velocities and accelerations by splines of degree k, each with what it is derived from."""
+    if qd is not None:
+        return {"qdd": (spline.derivatives(t, qd, k)[0], "qd")}
+    by_spline = spline.motion(robot, t, q, k)
+    return {"qd": (by_spline[0], "q"), "qdd": (by_spline[1], "q")}
+
+
+def _columns(file: Path, robot: Robot, ignore_extra: bool) -> Columns:
+    suffix = file.suffix.lower()
+    if suffix == ".csv":
+        return CsvColumns(file)
+    if suffix == ".npz":
+        return NpzColumns(file, robot, ignore_extra)
+    raise InputError(f"{file.name}: expected a .csv or .npz file, got {suffix or 'no suffix'}.")
+
+
+def _match(table: Columns, robot: Robot, ignore_extra: bool) -> tuple[dict[str, str], tuple[str, ...]]:
+    """For every column of the robot that the file has, its name there; and remarks on those that it has besides."""
+    quantities = {key: column_names(robot, key) for key in ("q", "qd", "qdd")}
+    valid = {name for names in quantities.values() for name in names}
+    moveless = {f"{key}{j.name}" for j in robot.joints if not j.nv for key in ("", "q.", "qd.", "qdd.")}
+    wanted: dict[str, str] = {}
+    extra, still = [], []
+    for name in table.names():
+        full = name if name in valid else f"q.{name}"
+        if name in TIME or name.startswith(RESULTS):
+            continue
+        if full in wanted:
+            raise table.error(f"expected each column once, got {wanted[full]!r} and {name!r}. Remove one.")
+        if full in valid:
+            wanted[full] = name
+        elif name in moveless:
+            still.append(name)
+        else:
+            extra.append(name)
+    for key, names in quantities.items():
+        missing = [n for n in names if n not in wanted]
+        if missing and (key == "q" or len(missing) < len(names)):
+            raise table.error(_missing(missing, key, extra))
+    if extra and not ignore_extra:
+        raise table.error(
+            f"{UnknownNameError('column', extra[0], ['t', *quantities['q'], 'qd.*', 'qdd.*'])}"
+            " Remove it, or ask to ignore extra columns (--ignore-extra)."
+        )
+    remarks = [f"not used, their joints do not move by themselves: {', '.join(still)}"] if still else []
+    remarks += [f"not used: {', '.join(extra)}"] if extra else []
+    return wanted, tuple(remarks)
+
+
+def _missing(missing: list[str], key: str, extra: list[str]) -> str:
+    got = f" The columns {listing(extra, 8)} belong to no joint." if extra else ""
+    if key == "q":
+        bare = [n.removeprefix("q.") for n in missing]
+        return f"expected a column for every joint, got none for {listing(bare)}.{got} Add them, or lock those joints (--lock)."
+    return f"expected {key} for every joint or for none, got none for {listing(missing)}.{got}"
+
+
+def _stack(table: Columns, names: list[str]) -> Array:
+    """The columns side by side, all finite."""
+    columns = []
+    for name in names:
+        column = table.column(name)
+        bad = np.flatnonzero(~np.isfinite(column))
+        if len(bad):
+            k = int(bad[0])
+            message = f"column {name!r}: expected a finite number, got {column[k]}. Remove or repair the row."
+            raise table.error(message, table.place(name, k))
+        columns.append(column)
+    if not columns:
+        raise table.error("expected a robot with joints that move, got one that cannot.")
+    if not len(columns[0]):
+        raise table.error("expected at least one row, got none.")
+    return np.stack(columns, axis=1)
+
+
+def _time(table: Columns) -> Array | None:
+    found = [name for name in table.names() if name in TIME]
+    if not found:
+        return None
+    if len(found) > 1:
+        raise table.error("expected one column of times, got 't' and 'time'. Remove one.")
+    t = _stack(table, found)[:, 0]
+    back = np.flatnonzero(np.diff(t) <= 0.0)
+    if len(back):
+        k = int(back[0]) + 1
+        message = f"expected rising times, got {t[k]:g} after {t[k - 1]:g}. Sort the rows, each time once."
+        raise table.error(message, table.place(found[0], k))
+    return t
+
+
+def _check_quaternions(table: Columns, robot: Robot, q: Array, wanted: dict[str, str]) -> None:
+    for name, slot in robot.slots.items():
+        if slot.nq == 7:
+            length = np.linalg.norm(q[:, slot.q + 3 : slot.q + 7], axis=1)
+            bad = np.flatnonzero(np.abs(length - 1.0) > 1e-3)
+            if len(bad):
+                k = int(bad[0])
+                message = f"joint {name!r}: expected a unit quaternion qx, qy, qz, qw, got one of length {length[k]:g}."
+                raise table.error(message, table.place(wanted[f"q.{name}.qw"], k))

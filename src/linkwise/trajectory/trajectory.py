@@ -1,0 +1,36 @@
+"""A motion as samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Positions, velocities and accelerations of a robot at rising times.
+
+    Args:
+        t: (rows,) in s, or the row numbers when the motion came without times.
+        q: (rows, nq).
+        qd: (rows, nv).
+        qdd: (rows, nv).
+        timed: whether `t` is a time.
+        origins: where `qd` and `qdd` come from, in words: "the file", "a quintic spline of q".
+        notes: what else a user should know, such as columns that were not used.
+    """
+
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    timed: bool
+    origins: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.t)

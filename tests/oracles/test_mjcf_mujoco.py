@@ -1,0 +1,215 @@
+"""The MJCF reader against MuJoCo itself: order, names, poses, forces, limits."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
+from linkwise.algorithms.kinematics import pose
+from linkwise.robot.mjcf import load_mjcf
+from support.mjcf import Oracle, body, full, mjcf, reduced
+from support.pinocchio_bridge import random_states
+
+A = '<inertial pos="0.1 -0.2 0.3" mass="1.5" diaginertia="0.3 0.4 0.5"/>'
+B = '<inertial pos="-0.1 0.05 0.2" quat="0.3 -0.5 0.7 0.1" mass="0.8" diaginertia="0.02 0.03 0.04"/>'
+C = '<inertial pos="0 0.1 0.1" mass="0.5" fullinertia="0.05 0.06 0.07 0.01 -0.02 0.005"/>'
+
+MODELS = {
+    "arm": mjcf(
+        body(
+            "base", A,
+            body(
+                "upper", A, '<joint name="shoulder" axis="0 1 0"/>', '<site name="elbow_site" pos="0 0 0.4"/>',
+                body("lower", B, '<joint name="elbow" axis="1 2 -2"/>', attributes='pos="0 0 0.4"'),
+                attributes='pos="0.1 0.2 0.3" quat="0.5 0.1 -0.7 0.4"',
+            ),
+        ),
+    ),
+    "orientations": mjcf(
+        body(
+            "a", A, '<joint name="a" axis="1 0 0"/>',
+            body("b", B, '<joint name="b"/>', attributes='euler="20 -30 50" pos="1 0 0"'),
+            body("c", C, '<joint name="c"/>', attributes='axisangle="1 2 3 70" pos="0 1 0"'),
+            body("d", A, '<joint name="d"/>', attributes='xyaxes="1 0.5 0 -0.3 1 0.2"'),
+            body("e", A, '<joint name="e"/>', attributes='zaxis="0.3 -0.4 0.5"'),
+            body("f", A, '<joint name="f"/>', attributes='zaxis="0 0 -2"'),
+            '<site name="s" euler="10 20 30" pos="1 2 3"/>',
+            '<site name="t" type="capsule" size="0.1" fromto="0 0 0 1 2 3"/>',
+            attributes='quat="0 0 3 4"',
+        ),
+    ),
+    "inertial orientations": mjcf(
+        *(
+            body(
+                f"b{k}", f'<joint name="j{k}" axis="1 1 0"/>',
+                f'<inertial pos="0 {k} 1" {form} mass="1" diaginertia="1 2 2.5"/>',
+            )
+            for k, form in enumerate(
+                ('euler="1 0.2 0.3"', 'axisangle="0 1 1 2"', 'zaxis="1 1 1"', 'xyaxes="0 1 0 0 0 1"')
+            )
+        ),
+        head=['<compiler angle="radian" eulerseq="XyZ"/>'],
+    ),
+    "extrinsic degrees": mjcf(
+        body("a", A, '<joint name="a" range="-90 45"/>', attributes='euler="20 -30 50"'),
+        head=['<compiler eulerseq="ZYX"/>', '<option gravity="1 -2 3"/>'],
+    ),
+    "several joints": mjcf(
+        body(
+            "cart", A, '<joint name="x" type="slide" axis="1 0 0"/>', '<joint name="y" type="slide" axis="0 1 0"/>',
+            '<joint name="yaw" pos="0.1 0.2 0.3"/>',
+            body(
+                "hand", B, '<joint name="roll" axis="1 0 0" pos="0 0.1 0"/>', '<joint name="pitch" axis="0 1 0.1"/>',
+                '<site name="tip" pos="0 0 1"/>', attributes='pos="0 0 1" quat="1 2 3 4"',
+            ),
+        ),
+    ),
+    "reference positions": mjcf(
+        body(
+            "a", A, '<joint name="a" axis="0 1 0" ref="30" pos="0.1 0 0.2" springref="-40" stiffness="3"/>',
+            body("b", B, '<joint name="b" type="slide" axis="1 1 0" ref="0.7" springref="0.2" stiffness="5"/>'),
+            '<joint name="c" axis="1 0 0" ref="-50" pos="0 0.3 0"/>',
+        ),
+    ),
+    "passive forces": mjcf(
+        body(
+            "a", A, '<joint name="a" damping="0.4" armature="0.3" frictionloss="0.2" stiffness="7" springref="20"/>',
+            body("b", B, '<joint name="b" axis="1 0 0" type="slide" damping="2" armature="0.5" frictionloss="1"/>'),
+        ),
+    ),
+    "switched off": mjcf(
+        body("a", A, '<joint name="a" axis="1 0 0" damping="0.4" stiffness="7"/>'),
+        head=['<option><flag gravity="disable" damper="disable" spring="disable"/></option>'],
+    ),
+    "default classes": mjcf(
+        body(
+            "a", A, '<joint name="a"/>', '<site name="s"/>',
+            body("b", B, '<joint name="b"/>', '<joint name="c" class="soft" axis="0 0 1"/>'),
+            body(
+                "c", C, '<joint name="d" damping="5"/>', '<site name="t" euler="0 0 40"/>',
+                attributes='childclass="soft"',
+            ),
+            body("d", C, '<joint name="e" class="main"/>', '<site name="u" class="soft"/>'),
+            attributes='childclass="arm"',
+        ),
+        body("z", A, '<joint name="z"/>'),
+        head=[
+            '<default><joint damping="1" axis="0 1 0"/><default class="arm"><joint armature="2" axis="1 0 0"/>',
+            '<site pos="1 2 3" quat="0 1 0 0"/><default class="soft"><joint stiffness="3" damping="0.1"/>',
+            '<site pos="3 2 1"/></default></default></default>',
+            '<default><joint armature="0.5"/><default class="late"><joint damping="7"/></default></default>',
+        ],
+    ),
+    "frames": mjcf(
+        '<frame pos="1 2 3" euler="10 20 30"><frame axisangle="1 1 0 50">',
+        body(
+            "a", '<frame pos="0 0.1 0" zaxis="1 0 1" childclass="heavy">', B, '<joint name="a" axis="1 0 0"/>',
+            '<site name="s" pos="1 0 0"/>', body("b", A, '<joint name="b" pos="0 0.1 0"/>', attributes='pos="0 1 0"'),
+            "</frame>", '<joint name="c" type="slide"/>', body("c", C, '<joint name="d"/>'),
+        ),
+        '</frame><site name="w"/></frame>',
+        body("d", A, "<joint/>"),
+        head=['<default><default class="heavy"><joint armature="3"/></default></default>'],
+    ),
+    "free bodies": mjcf(
+        body(
+            "torso", A, '<freejoint name="root"/>', '<site name="imu" pos="0.1 0 0" quat="1 1 0 0"/>',
+            body("leg", B, '<joint name="hip" axis="0 1 0" damping="0.3"/>', attributes='pos="0 0.2 -0.1"'),
+            attributes='pos="1 2 3" euler="10 20 30"',
+        ),
+        body("ball", C, '<joint name="ball" type="free"/>', attributes='pos="3 2 1"'),
+        body("pole", A, '<joint name="pole" axis="1 0 0"/>'),
+        head=['<option gravity="0.3 0.2 -9"/>'],
+    ),
+    "massless": mjcf(
+        body(
+            "a", '<joint name="a"/>', body("b", A, attributes='pos="0 1 0"'), body("c"),
+            attributes='pos="1 0 0"',
+        ),
+    ),
+    "tied joints": mjcf(
+        body(
+            "a", A, '<joint name="a" axis="0 1 0" ref="10"/>',
+            body("b", B, '<joint name="b" axis="1 0 0" ref="-20" damping="0.3" armature="0.2" frictionloss="0.1"/>'),
+            body("c", C, '<joint name="c" type="slide" stiffness="3" springref="0.1"/>'),
+        ),
+        tail=[
+            '<equality><joint joint1="b" joint2="a" polycoef="0.3 -2 0 0 0"/><joint joint1="c" joint2="a"/>',
+            '<joint joint1="a" joint2="c" active="false"/></equality>',
+        ],
+    ),
+    "balanced inertia": mjcf(
+        body("a", '<inertial pos="0 0 0.5" mass="1" diaginertia="1 1 5"/>', '<joint axis="1 2 3"/>'),
+        body("b", '<inertial pos="0 0 0.5" mass="1" fullinertia="1 1 5 0.1 0.2 0.3"/>', '<joint axis="1 2 3"/>'),
+        body("c", A, '<joint axis="1 2 3"/>'),
+        head=['<compiler balanceinertia="true"/>'],
+    ),
+    "geoms": mjcf(
+        '<geom type="plane" size="1 1 1"/>',
+        body(
+            "base", '<geom size="0.1"/>',
+            body(
+                "a", A, '<joint axis="1 0 0"/>', '<geom size="0.1"/>', '<camera name="eye"/>', "<light/>",
+                body("b", '<geom size="0.1" class="visual"/>', attributes='pos="0 0 1"'),
+                body("c", '<geom size="0.1" group="3"/>'),
+            ),
+        ),
+        head=[
+            '<compiler inertiagrouprange="0 2"/>',
+            '<default><default class="visual"><geom mass="0"/></default></default>',
+            '<asset><material name="red"/></asset>',
+        ],
+        tail=['<sensor/>', '<contact><exclude body1="a" body2="b"/></contact>', "<keyframe/>", "<custom/>"],
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def both(request):
+    text = MODELS[request.param]
+    return load_mjcf(text), Oracle(text)
+
+
+def test_names_come_in_mujoco_order(both):
+    robot, theirs = both
+    moving = [j for j in robot.joints if not j.is_fixed]
+    model = theirs.model
+    assert [j.nv or 1 for j in moving] == [(6 if kind == 0 else 1) for kind in model.jnt_type]
+    named = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, k) for k in range(model.njnt)]
+    assert all(n is None or n == j.name for n, j in zip(named, moving, strict=True))
+    assert {k.name for k in robot.links} >= set(theirs.names("body", "nbody"))
+    assert [f.name for f in robot.frames] == theirs.names("site", "nsite")
+
+
+def test_inverse_dynamics(both):
+    robot, theirs = both
+    q, qd, qdd = random_states(robot, 20)
+    for x, v, a in zip(q, qd, qdd, strict=True):
+        state = full(robot, x), full(robot, v, rate=True), full(robot, a, rate=True)
+        expected = reduced(robot, theirs.inverse(*state))
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(inverse_dynamics(robot, x, v, a), expected, rtol=0, atol=1e-12 * scale)
+
+
+def test_poses_of_bodies_and_sites(both):
+    robot, theirs = both
+    for x in random_states(robot, 5)[0]:
+        theirs.place(full(robot, x))
+        places = [(n, theirs.data.body(n)) for n in theirs.names("body", "nbody")]
+        places += [(n, theirs.data.site(n)) for n in theirs.names("site", "nsite")]
+        for name, there in places:
+            T = np.array(pose(robot, x, frame=name)).reshape(4, 4)
+            np.testing.assert_allclose(T[:3, :3], there.xmat.reshape(3, 3), atol=1e-12)
+            np.testing.assert_allclose(T[:3, 3], there.xpos, atol=1e-12)
+
+
+def test_limits_and_masses(both):
+    robot, theirs = both
+    model = theirs.model
+    moving = [j for j in robot.joints if not j.is_fixed]
+    for j, limited, bounds in zip(moving, model.jnt_limited, model.jnt_range, strict=True):
+        expected = bounds if limited else (-np.inf, np.inf)
+        np.testing.assert_allclose((j.limits.lower, j.limits.upper), expected, rtol=1e-14)
+    for name in theirs.names("body", "nbody"):
+        if name not in (robot.root.name, "base"):
+            assert robot.link(name).mass == model.body(name).mass[0]

@@ -60,10 +60,10 @@ def report(result: dict) -> None:
     operations = result["operations"]
     print(f"{result['robot']} ({result['nv']} joints, {operations['mul']} mul + {operations['add']} add +"
           f" {operations['sincos']} sincos), batch {BATCH}:")  # fmt: skip
-    print(f"  {'linkwise':26} {own['median']:9.1f} ns a row (best {own['best']:.1f})")
+    print(f"  {'linkwise':36} {own['median']:9.1f} ns a row (best {own['best']:.1f})")
     for peer, ratio in result["ratio"].items():
         time = result["ns a row"][peer]
-        print(f"  {peer:26} {time['median']:9.1f} ns a row (best {time['best']:.1f})"
+        print(f"  {peer:36} {time['median']:9.1f} ns a row (best {time['best']:.1f})"
               f"   {ratio['median']:6.1f} times slower (best against best {ratio['best']:.1f})")  # fmt: skip
     print(f"  limit {result['limit ns']:.1f} ns; linkwise at {result['times the limit']:.2f} times the limit (best)")
     differences = result["difference"].items()

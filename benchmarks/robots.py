@@ -13,6 +13,7 @@ import numpy as np
 import linkwise as lw
 from linkwise.report.peers import has as has
 
+ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 FILES = {
     "Panda": "panda_description/urdf/panda.urdf",
     "UR5": "ur_description/urdf/ur5_robot.urdf",
@@ -22,8 +23,7 @@ FILES = {
 
 def path(name: str) -> Path:
     """The URDF file of a robot in the package example-robot-data."""
-    root = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
-    return root / FILES[name]
+    return ROBOTS / FILES[name]
 
 
 def locked(names: list[str] | tuple[str, ...]) -> list[str]:

@@ -15,10 +15,16 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 def main() -> None:
     import inverse_dynamics
+    import loading
     import operations
     import startup
 
-    sections = {"inverse_dynamics": inverse_dynamics.run, "operations": operations.run, "startup": startup.run}
+    sections = {
+        "inverse_dynamics": inverse_dynamics.run,
+        "operations": operations.run,
+        "loading": loading.run,
+        "startup": startup.run,
+    }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", help=f"which of {', '.join(sections)}; all by default")
     parser.add_argument("--json", metavar="FILE", help="write the results there too")

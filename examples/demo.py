@@ -1,4 +1,4 @@
-"""Inverse dynamics of three real robots, checked against Pinocchio and timed beside it. Run with `make demo`."""
+"""Inverse dynamics of real robots, checked against Pinocchio and timed beside it, and a report. Run with `make demo`."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def real_robots() -> bool:
     print(f"  {'robot':8}" + "".join(f"{title:>{width}}" for title, width in head))
     for name in robots.FILES:
         r = inverse_dynamics.measure(name)
-        ours, theirs = r["ns a row"]["linkwise"]["best"], r["ns a row"]["rneaInParallel(1)"]["best"]
-        error = r["difference"]["rneaInParallel(1)"]
+        ours, theirs = r["ns a row"]["linkwise"]["best"], r["ns a row"]["Pinocchio, rneaInParallel(1)"]["best"]
+        error = r["difference"]["Pinocchio, rneaInParallel(1)"]
         good &= error < 1e-10
         operations = r["operations"]
         print(f"  {name:8}{r['nv']:7}{operations['mul']:7}{operations['add']:7}{ours:10.1f} ns{theirs:11.1f} ns"
@@ -57,8 +57,26 @@ def real_robots() -> bool:
     return good
 
 
+def sources() -> bool:
+    """The experiments of the sources, into a report."""
+    from linkwise.report.experiments import EXPERIMENTS, run
+    from linkwise.report.html import write
+
+    print("\nexperiments of the sources")
+    found = []
+    for name in EXPERIMENTS:
+        found.append(run(name))
+        print(f"  {name}: {found[-1].finding}")
+    report = Path("report.html").resolve()
+    write(found, report)
+    print(f"  tables, plots and assumptions: {report}")
+    return all(experiment.agrees for experiment in found)
+
+
 if __name__ == "__main__":
     first_steps()
     if not real_robots():
         sys.exit("The torques differ from Pinocchio's: this should not happen; please report it.")
+    if not sources():
+        sys.exit("An experiment does not give what it should: this should not happen; please report it.")
     print("\nNext: README.md for ten lines of Python, docs/guide.md for all a kernel can do, `make bench` for figures.")

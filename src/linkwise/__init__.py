@@ -23,7 +23,10 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for
         algorithm,
         bias_forces,
         coriolis_matrix,
+        forward_dynamics,
         gravity_forces,
+        hybrid_dynamics,
+        inbound_outbound,
         inverse_dynamics,
         jacobian,
         joint_wrenches,
@@ -34,12 +37,15 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for
         poses,
         potential_energy,
         regressor,
+        unit_accelerations,
         velocity,
         wrench_at,
     )
     from linkwise.base_parameters import BaseParameters, base_parameters
-    from linkwise.compile import Dynamics, Kernel, compile
+    from linkwise.compile import compile
+    from linkwise.dynamics import Dynamics
     from linkwise.errors import InputError, LinkwiseError, ModelError, UnknownNameError
+    from linkwise.kernel import Kernel
     from linkwise.robot import (
         DHRow,
         Diagnostic,
@@ -100,7 +106,10 @@ __all__ = [
     "bias_forces",
     "compile",
     "coriolis_matrix",
+    "forward_dynamics",
     "gravity_forces",
+    "hybrid_dynamics",
+    "inbound_outbound",
     "inverse_dynamics",
     "jacobian",
     "joint_wrenches",
@@ -121,6 +130,7 @@ __all__ = [
     "standard_dh",
     "to_khalil",
     "to_modified_dh",
+    "unit_accelerations",
     "velocity",
     "wrench_at",
 ]
@@ -128,11 +138,14 @@ __all__ = [
 # where each public name lives; its module is imported when the name is first used, so that `import linkwise` is free
 _HOMES = {
     "linkwise.algorithms": """
-        Algorithm World acceleration algorithm bias_forces coriolis_matrix gravity_forces inverse_dynamics jacobian
-        joint_wrenches kinetic_energy mass_matrix momentum pose poses potential_energy regressor velocity wrench_at
+        Algorithm World acceleration algorithm bias_forces coriolis_matrix forward_dynamics gravity_forces
+        hybrid_dynamics inbound_outbound inverse_dynamics jacobian joint_wrenches kinetic_energy mass_matrix momentum
+        pose poses potential_energy regressor unit_accelerations velocity wrench_at
     """,
     "linkwise.base_parameters": "BaseParameters base_parameters",
-    "linkwise.compile": "Dynamics Kernel compile",
+    "linkwise.compile": "compile",
+    "linkwise.dynamics": "Dynamics",
+    "linkwise.kernel": "Kernel",
     "linkwise.errors": "InputError LinkwiseError ModelError UnknownNameError",
     "linkwise.robot": """
         DHRow Diagnostic Drive Frame Friction Joint KhalilRow Limits Link Loop Mimic Motor Robot Spring khalil

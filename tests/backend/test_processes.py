@@ -50,7 +50,7 @@ def test_dynamics_are_pickled(options):
     dyn = lw.compile(arm(3), **PICKLED[options])
     again = pickle.loads(pickle.dumps(dyn))
     assert again.inverse_dynamics.program.digest == dyn.inverse_dynamics.program.digest
-    assert again.inverse_dynamics._options.threads == dyn.inverse_dynamics._options.threads
+    assert again.inverse_dynamics.options.threads == dyn.inverse_dynamics.options.threads
     assert again.robot == dyn.robot
 
 

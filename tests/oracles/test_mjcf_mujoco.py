@@ -6,7 +6,7 @@ import pytest
 
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.kinematics import pose
-from linkwise.robot.mjcf import load_mjcf
+from linkwise.robot import load_mjcf
 from support.mjcf import Oracle, body, full, mjcf, reduced
 from support.pinocchio_bridge import random_states
 

@@ -91,12 +91,8 @@ def test_the_variable_is_added_to_the_offset(kind):
         standard = standard @ dense(("z", turn, slide), ("x", alpha, a))
         modified = modified @ dense(("x", alpha, a), ("z", turn, slide))
     table = [(*row, kind) for row in rows]
-    np.testing.assert_allclose(
-        np.reshape(pose(standard_dh(table), q, frame="link4"), (4, 4)), standard, atol=1e-14
-    )
-    np.testing.assert_allclose(
-        np.reshape(pose(modified_dh(table), q, frame="link4"), (4, 4)), modified, atol=1e-14
-    )
+    np.testing.assert_allclose(np.reshape(pose(standard_dh(table), q, frame="link4"), (4, 4)), standard, atol=1e-14)
+    np.testing.assert_allclose(np.reshape(pose(modified_dh(table), q, frame="link4"), (4, 4)), modified, atol=1e-14)
 
 
 def test_khalil_placement_with_every_joint():
@@ -168,9 +164,7 @@ def test_default_names():
 
 def test_antecedents_by_name_and_in_any_order():
     rows = [{**dict(zip(("gamma", "b", "alpha", "d", "theta", "r"), EIGHT[2:], strict=True)), "sigma": 0}] * 3
-    by_name = khalil(
-        {**r, "name": n, "antecedent": a} for r, n, a in zip(rows, "abc", ("b", 0, "b"), strict=True)
-    )
+    by_name = khalil({**r, "name": n, "antecedent": a} for r, n, a in zip(rows, "abc", ("b", 0, "b"), strict=True))
     assert by_name.names == ("b", "a", "c")
     assert {j.name: j.parent for j in by_name.joints} == {"b": "base", "a": "b", "c": "b"}
     default = khalil([EIGHT, ("link1", *EIGHT[1:]), ("base", *EIGHT[1:])])

@@ -1,12 +1,12 @@
 """The MJCF reader: what is noted, what is left out, and how bad files are answered (oracles/ has the numbers)."""
 
 import math
+import time
 
 import pytest
 
 from linkwise.errors import LinkwiseError, ModelError
-from linkwise.robot import Friction, Limits, Mimic, Spring
-from linkwise.robot.mjcf import load_mjcf
+from linkwise.robot import Friction, Limits, Mimic, Spring, load, load_mjcf
 from support.mjcf import BODY, body, mjcf
 
 HINGE = '<joint name="j"/>'
@@ -306,3 +306,24 @@ def test_strict_refuses_doubtful_physics():
     assert [d.level for d in load_mjcf(text).diagnostics] == ["error"]
     with pytest.raises(ModelError, match=r"^MJCF text: expected no errors.*link 'a' inertia breaks the tri"):
         load_mjcf(text, strict=True)
+
+
+# ---- load
+
+
+@pytest.mark.parametrize("suffix", [".xml", ".mjcf"])
+def test_load_goes_by_the_first_element(tmp_path, suffix):
+    text = f"<?xml version='1.0'?>\n<!-- <robot> -->\n{mjcf(body('a', BODY, HINGE))}"
+    path = tmp_path / f"arm{suffix}"
+    path.write_text(text)
+    assert load(path) == load(str(path)) == load(text) == load(text.encode("utf-16")) == load_mjcf(text)
+    path.write_text('<robot name="mujoco"><link name="a"/></robot>')
+    assert load(path).links[0].name == "a"
+
+
+@pytest.mark.parametrize("text", [b"<!--" * 25_000, b"<", b"<!-- <mujoco/> -->", b"<!DOCTYPE mujoco><mujoco/>", "<\0"])
+def test_load_is_quick_to_refuse(text):
+    start = time.perf_counter()
+    with pytest.raises(LinkwiseError):
+        load(text)
+    assert time.perf_counter() - start < 5.0

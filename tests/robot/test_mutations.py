@@ -13,8 +13,7 @@ import pytest
 
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.errors import LinkwiseError
-from linkwise.robot import load_toml, load_urdf
-from linkwise.robot.mjcf import load_mjcf
+from linkwise.robot import load, load_toml, load_urdf
 from linkwise.robot.toml_writer import to_toml
 from support.mjcf import BODY, body, mjcf
 from support.mutate import Damaged
@@ -57,7 +56,7 @@ def sources(form: str) -> list[tuple[str, Damaged]]:
     return [(n, Damaged(t, "toml")) for n, t in [*((f.name, f.read_text()) for f in bundled), *made]]
 
 
-READERS = {"urdf": load_urdf, "mjcf": load_mjcf, "toml": load_toml}
+READERS = {"urdf": load, "mjcf": load, "toml": load_toml}
 
 
 @contextmanager

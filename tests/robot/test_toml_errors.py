@@ -128,7 +128,10 @@ def test_bad_lines(tmp_path, line, message):
         (f"convention = 'standard'\n{ROW}mass = -1", "arm.toml: [[dh]] 1: mass: expected a number of at least 0"),
         (f"convention = 'standard'\n{ROW}name = 'base'", "arm.toml: [[dh]]: row 1: name: expected a name of its own"),
         (f"convention = 'standard'\n{ROW}limits.low = 1", "arm.toml: [[dh]] 1 [limits]: unknown key 'low'."),
-        (f"convention = 'standard'\n{ROW}[[joint]]\nname = 'x'", "[[joint]] 1 'x': unknown joint 'x'. Did you mean"),
+        (
+            f"convention = 'standard'\n{ROW}[[joint]]\nname = 'x'",
+            "[[joint]] 1 'x': unknown joint 'x'. Valid names: 'joint1'.",
+        ),
         (f"convention = 'standard'\n{ROW}[[joint]]\nname='joint1'\nparent='x'", "'joint1': unknown key 'parent'."),
         (ROW.replace("dh", "khalil"), "arm.toml: [[khalil]] 1: unknown key 'a'."),
         ("[[khalil]]\nsigma = 0", "[[khalil]] 1: expected a value for 'antecedent', 'gamma', 'b', 'alpha',"),

@@ -1,6 +1,7 @@
 """How the URDF reader answers bad files: always with one family of errors, and with file, line and item."""
 
 import random
+import re
 
 import pytest
 
@@ -30,6 +31,7 @@ def refused(tmp_path, lines, place, message):
         ('value="-1"', "link 'a' mass: expected a number of at least 0, got -1"),
         ('value="nan"', "link 'a' mass value: expected a finite number, got nan"),
         ('value="1e999"', "link 'a' mass value: expected a finite number, got inf"),
+        ('value="1e99"', "link 'a' mass: expected a number of magnitude up to 1e+50, got 1e+99"),
         ('value="one"', "link 'a' mass value: expected a number, got 'one'"),
         ('value="1_0"', "link 'a' mass value: expected a number, got '1_0'"),
         ('value="٣"', "link 'a' mass value: expected a number, got '٣'"),
@@ -104,6 +106,26 @@ def test_bad_joints_and_links(tmp_path, element, message):
     refused(tmp_path, [*TWO, element], 4, message)
 
 
+WHOLE = urdf(
+    link("a"),
+    link("b", '<inertial><origin xyz="1 2 3" rpy="0.4 0.5 0.6"/><mass value="7"/>'
+              '<inertia ixx="8" ixy="0.1" ixz="0.2" iyy="9" iyz="0.3" izz="10"/></inertial>'),
+    link("c"),
+    joint("i", "a", "b", inside='<axis xyz="0 0.6 0.8"/><limit lower="-1" upper="1" velocity="2" effort="3"/>'),
+    joint("j", "b", "c", inside='<origin xyz="1 2 3" rpy="1 2 3"/><dynamics damping="1" friction="2"/>'
+                                '<mimic joint="i" multiplier="2" offset="0.5"/>'),
+)  # fmt: skip
+NUMBERS = [m.span() for m in re.finditer(r"-?\b\d[\d.]*\b", WHOLE)]
+
+
+@pytest.mark.parametrize("place", NUMBERS, ids=lambda span: WHOLE[slice(*span)])
+@pytest.mark.parametrize("word", ["nan", "-nan", "NaN", "x"])
+def test_no_number_may_be_without_a_value(place, word):
+    load_urdf(WHOLE)
+    with pytest.raises(ModelError, match=r"^URDF text:\d+: (link|joint) '.' .*: expected a (finite )?number, got"):
+        load_urdf(WHOLE[: place[0]] + word + WHOLE[place[1] :])
+
+
 # ---- structure
 
 
@@ -114,6 +136,7 @@ def test_bad_joints_and_links(tmp_path, element, message):
         ([*TWO], 1, "robot: expected one root link, got 2: 'a', 'b'"),
         ([*TWO, joint("j", "a", "b"), joint("i", "b", "a")], 1, "got none: the joints form a cycle"),
         ([*TWO, link("c"), joint("j", "a", "b"), joint("i", "b", "a")], 1, "form a cycle apart from the"),
+        ([*TWO, link("c"), link("d"), joint("j", "b", "c"), joint("i", "c", "b")], 1, "got 2: 'a', 'd'"),
         ([*TWO, joint("j", "a", "b"), joint("i", "a", "b")], 3, "link 'b': expected one joint that carries"),
         (
             [*TWO, link("c"), joint("j", "a", "b"), joint("j", "b", "c")],
@@ -134,6 +157,16 @@ def test_a_mimic_of_a_mimic_is_refused():
 
 # ---- errors of form
 
+# each would take gigabytes, hours, or a file of the user's if it were followed
+BILLION_LAUGHS = (
+    '<!DOCTYPE r [<!ENTITY l0 "ha">'
+    + "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 10))
+    + ']><robot name="&l9;"/>'
+)
+QUADRATIC = f'<!DOCTYPE r [<!ENTITY a "{"a" * 50_000}">]><robot>{"&a;" * 50_000}</robot>'
+EXTERNAL = '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><robot name="&a;"><link name="a"/></robot>'
+PARAMETER = '<!DOCTYPE r [<!ENTITY % a SYSTEM "http://example.org/x.dtd">%a;]><robot/>'
+
 
 @pytest.mark.parametrize(
     ("text", "message"),
@@ -145,6 +178,11 @@ def test_a_mimic_of_a_mimic_is_refused():
         ("<sdf/>", "URDF text:1: expected <robot> (URDF), got <sdf>"),
         ('<!DOCTYPE robot SYSTEM "http://example.org/x.dtd"><robot/>', "expected no document type"),
         ('<!DOCTYPE r [<!ENTITY a "a"><!ENTITY b "&a;&a;">]><robot>&b;</robot>', "expected no document type"),
+        pytest.param(BILLION_LAUGHS, "expected no document type", id="billion_laughs"),
+        pytest.param(QUADRATIC, "expected no document type", id="quadratic"),
+        pytest.param(EXTERNAL, "expected no document type", id="external"),
+        pytest.param(PARAMETER, "expected no document type", id="parameter"),
+        pytest.param("<robot>" + "<link>" * 100_000, "expected at most 200 nested elements", id="depth"),
         ("<robot>" + "<a>" * 200 + "</a>" * 200 + "</robot>", "expected at most 200 nested elements"),
         ("<robot>\ud800</robot>", "URDF text:1: "),
         (b'<?xml version="1.0" encoding="no-such"?><robot/>', "expected XML"),
@@ -203,9 +241,7 @@ def test_xacro_files_are_answered_with_how_to_expand_them(tmp_path):
     path = tmp_path / "crane.urdf.xacro"
     path.write_text(urdf(link("a")))
     for read in (load, load_urdf):
-        with pytest.raises(
-            ModelError, match=r"got xacro\. Expand it first: xacro crane.urdf.xacro > crane.urdf$"
-        ):
+        with pytest.raises(ModelError, match=r"got xacro\. Expand it first: xacro crane.urdf.xacro > crane.urdf$"):
             read(path)
 
 

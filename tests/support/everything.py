@@ -53,10 +53,11 @@ def torque_error(a: Robot, b: Robot, states: int = 3) -> float:
 
 
 def pose_error(a: Robot, b: Robot, base: lw.Pose = lw.Pose()) -> float:
-    """The largest difference of the poses of all links and frames of `a`; `b` stands at `base`."""
+    """The largest difference of the poses of links and frames of `a`, at most 15; `b` stands at `base`."""
     worst = 0.0
-    for q in random_states(a, 2)[0]:
-        for name in {*(k.name for k in a.links), *(f.name for f in a.frames)}:
-            X, Y = (np.reshape(np.array(pose(r, q, frame=name), float), (4, 4)) for r in (a, b))
-            worst = max(worst, float(np.abs(X - np.array(base.matrix(), float) @ Y).max()))
+    names = sorted({*(k.name for k in a.links), *(f.name for f in a.frames)})
+    (q,) = random_states(a, 1)[0]
+    for name in random.Random(0).sample(names, min(len(names), 15)):
+        X, Y = (np.reshape(np.array(pose(r, q, frame=name), float), (4, 4)) for r in (a, b))
+        worst = max(worst, float(np.abs(X - np.array(base.matrix(), float) @ Y).max()))
     return worst

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from xml.parsers import expat
 
 READ = frozenset(
-    "link inertial origin mass inertia joint parent child axis limit dynamics mimic "
-    "body frame freejoint site default compiler option geom equality worldbody".split()
-)
+    (
+        "link", "inertial", "origin", "mass", "inertia", "joint", "parent", "child", "axis", "limit", "dynamics",
+        "mimic", "body", "frame", "freejoint", "site", "default", "compiler", "option", "geom", "equality", "worldbody",
+    )
+)  # fmt: skip
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
 ATTRIBUTE = re.compile(r"\s[\w:.-]+=(?:\"[^\"]*\"|'[^']*')")
 NAME = re.compile(r"[A-Za-z_][\w.-]*")

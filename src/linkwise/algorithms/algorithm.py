@@ -16,7 +16,7 @@ from linkwise.vector import ZERO3, Vec3
 # widths that a shape may name
 Shape = tuple[str | int, ...]
 Outputs = tuple[Sequence[Scalar], ...]
-INPUTS: dict[str, Shape] = {"q": ("nq",), "qd": ("nv",), "qdd": ("nv",), "tau": ("nv",)}
+INPUTS: dict[str, Shape] = {"q": ("nq",), "qd": ("nv",), "qdd": ("nv",), "tau": ("nv",), "given": ("nv",)}
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwise.algorithms import hybrid_dynamics, linear
+from linkwise.algorithms import linear
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
 from linkwise.algorithms.forces import bias_forces
+from linkwise.algorithms.hybrid_dynamics import no_inertia
+from linkwise.algorithms.hybrid_dynamics import solve as solve_tree
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.errors import LinkwiseError
 from linkwise.robot.tree import Tree
@@ -37,7 +39,7 @@ def forward_dynamics(
     Source: [Khalil] section 3.3.1 (by the inverse of A) and 3.3.2, (32)-(46).
     """
     if route == "articulated":
-        return (hybrid_dynamics.solve(tree, q, qd, tau, (), world).qdd,)
+        return (solve_tree(tree, q, qd, tau, (), world).qdd,)
     (flat,) = mass_matrix.function(tree, q)
     (h,) = bias_forces.function(tree, q, qd, world=world)
     n = tree.nv
@@ -48,4 +50,4 @@ def forward_dynamics(
 def _no_inertia(tree: Tree, k: int) -> LinkwiseError:
     """Which link it is whose coordinate k has no inertia."""
     body = next(b for b in tree.bodies if any(place == k for place, _ in b.axes))
-    return hybrid_dynamics.no_inertia(body)
+    return no_inertia(body)

@@ -5,13 +5,53 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from linkwise.algorithms.algorithm import World
+from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.articulated import ArticulatedInertia
-from linkwise.errors import LinkwiseError
+from linkwise.algorithms.inverse_dynamics import at_joint
+from linkwise.errors import LinkwiseError, UnknownNameError
 from linkwise.robot.tree import Body, Tree
 from linkwise.scalar import Scalar, is_number, note
 from linkwise.spatial import Motion, Wrench
 from linkwise.vector import Vec3, cross
+
+
+@algorithm(
+    inputs="q qd given",
+    outputs={"qdd": ("nv",), "tau": ("nv",), "wrench": ("nb", 6)},
+    uses="gravity external base_motion",
+    driven=(),
+)
+def hybrid_dynamics(
+    tree: Tree,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    given: Sequence[Scalar],
+    world: World,
+    driven: Sequence[str],
+) -> Outputs:
+    """Accelerations, generalised forces and joint wrenches, when some joints are driven and the others free.
+
+    All driven is inverse dynamics, none is forward dynamics. With a floating joint free and the others driven it is
+    inverse dynamics of a moving base: the base's acceleration and the joints' torques come out together.
+
+    Args:
+        tree: the robot.
+        q: positions (nq).
+        qd: velocities (nv).
+        given: for each coordinate its acceleration where its joint is driven, else its force (nv).
+        world: gravity, base motion, and external wrenches.
+        driven: names of the joints whose accelerations are given.
+
+    Source: see `solve`; [Khalil] 3.2, 3.3.2, 6 and 7 are its cases.
+    """
+    names = {b.name: {k for k, _ in b.axes} for b in tree.bodies[1:]}
+    for name in driven:
+        if name not in names:
+            raise UnknownNameError("joint", name, names)
+    places = {k for name in driven for k in names[name]}
+    answer = solve(tree, q, qd, given, places, world)
+    rows = [at_joint(tree, i, answer.wrench[i]) for i in range(1, len(tree.bodies))]
+    return answer.qdd, answer.tau, [x for row in rows for x in row]
 
 
 class Answer(NamedTuple):
@@ -34,14 +74,13 @@ def solve(
     """The dynamics with `given[k]` the acceleration of coordinate k where it is driven, else its force.
 
     Outwards the velocities, inwards the inertia and force that each body seems to have, a free axis yielding and a
-    driven one not, outwards the accelerations. Every vector of body i is in frame i at its origin; `v_dot` is classical,
-    gravity taken as an acceleration of the base.
+    driven one not, outwards the accelerations. Every vector of body i is in frame i at its origin; `v_dot` is
+    classical, gravity taken as an acceleration of the base.
 
     Source: [Khalil] (32)-(46), (68)-(82) and (94)-(112), all of them cases of this. We depart by taking a joint's axes
     one by one, so that a floating joint is six of them.
     """
-    if any(r.inertia != 0.0 for r in tree.rotors):
-        raise LinkwiseError("motors on links couple joints beyond the tree: use the route by the inertia matrix.")
+    _refuse_couplings(tree)
     bodies = tree.bodies
     poses = [b.pose(q) for b in bodies]
     omega, bias = _velocities(tree, qd, poses, world)
@@ -151,6 +190,14 @@ def _scaled(s: Motion, x: Scalar) -> Motion:
 
 def _wrench(w: Wrench, x: Scalar) -> Wrench:
     return Wrench(w.force * x, w.moment * x)
+
+
+def _refuse_couplings(tree: Tree) -> None:
+    if any(r.inertia != 0.0 for r in tree.rotors):
+        raise LinkwiseError("motors on links couple joints beyond the tree: use the route by the inertia matrix.")
+    places = [k for b in tree.bodies for k, _ in b.axes]
+    if len(set(places)) < len(places):
+        raise LinkwiseError("joints that mimic couple bodies beyond the tree: use the route by the inertia matrix.")
 
 
 def no_inertia(body: Body) -> LinkwiseError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line with the arguments of this process, and leave."""
-    from linkwise.cli.root import run
-
+    try:
+        from linkwise.cli.root import run
+    except KeyboardInterrupt:  # before there is anyone to say so
+        raise SystemExit(130) from None
     run()

@@ -72,7 +72,7 @@ def _overview(facts: dict[str, Any]) -> None:
 
 
 def tree_lines(robot: Robot) -> Iterator[str]:
-    """The tree of links and joints, a line each."""
+    """The tree of links and joints, a line each; in a deep one, an only child stands straight below."""
     children: dict[str, list[Any]] = {link.name: [] for link in robot.links}
     depth = {robot.root.name: 0}
     for j in robot.joints:
@@ -81,14 +81,17 @@ def tree_lines(robot: Robot) -> Iterator[str]:
     deep = max(depth.values()) > DEEP
     masses = {link.name: link.mass for link in robot.links}
     yield _labelled(robot.root.name, masses)
-    stack = [(j, "", k == 0) for k, j in enumerate(children[robot.root.name][::-1])]
+    stack = [(j, "", "├─" if k else "└─") for k, j in enumerate(children[robot.root.name][::-1])]
     while stack:
-        j, prefix, last = stack.pop()
+        j, indent, branch = stack.pop()
         kind = f"mimics {j.mimic.joint}" if j.mimic else j.kind
-        yield f"{prefix}{'└─' if last else '├─'} {j.name} ({kind}) → {_labelled(j.child, masses)}"
+        yield f"{indent}{branch} {j.name} ({kind}) → {_labelled(j.child, masses)}"
         below = children[j.child][::-1]
-        inner = prefix if deep and last and len(below) == 1 else prefix + ("   " if last else "│  ")
-        stack += [(c, inner, k == 0) for k, c in enumerate(below)]
+        inner = indent + {"├─": "│  ", "└─": "   ", "↓": ""}[branch]
+        if deep and len(below) == 1:
+            stack.append((below[0], inner, "↓"))
+        else:
+            stack += [(c, inner, "├─" if k else "└─") for k, c in enumerate(below)]
 
 
 def _labelled(link: str, masses: dict[str, float]) -> str:

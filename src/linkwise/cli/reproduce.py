@@ -65,11 +65,9 @@ def reproduce(names: tuple[str, ...], output: Path | None, only_list: bool, as_j
             mark = click.style("agrees", fg="green") if found[-1].agrees else click.style("differs", fg="red")
             click.echo(f"{name}: {mark}. {found[-1].finding} ({time.perf_counter() - start:.1f} s)")
     if output or not as_json:
-        from linkwise.files import replacing
-        from linkwise.report.html import page
+        from linkwise.report.html import write
 
-        with replacing(output or REPORT) as part:
-            part.write_text(page(found), encoding="utf-8")
+        write(found, output or REPORT)
     if as_json:
         show.as_json([experiment.as_data() for experiment in found])
     else:

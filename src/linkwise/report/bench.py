@@ -101,8 +101,8 @@ def pinocchio_peers(model: Any, order: Permutation, given: States) -> list[Peer]
         def batch() -> None:
             pin.rneaInParallel(1, pool, *columns, theirs)
 
-        peers.append(Peer("rneaInParallel(1)", rows, batch, lambda: theirs.T[:, order.v_back]))
-    return [*peers, Peer("rnea, Python loop", few, loop, None if peers else loop_tau)]
+        peers.append(Peer("Pinocchio, rneaInParallel(1)", rows, batch, lambda: theirs.T[:, order.v_back]))
+    return [*peers, Peer("Pinocchio, rnea in a Python loop", few, loop, None if peers else loop_tau)]
 
 
 def mujoco_peers(model: Any, order: Permutation, given: States) -> list[Peer]:
@@ -119,7 +119,7 @@ def mujoco_peers(model: Any, order: Permutation, given: States) -> list[Peer]:
             mujoco.mj_inverse(model, state)
             forces[k] = state.qfrc_inverse
 
-    return [Peer("mj_inverse, Python loop", few, loop, lambda: forces[:, order.v_back])]
+    return [Peer("MuJoCo, mj_inverse in a Python loop", few, loop, lambda: forces[:, order.v_back])]
 
 
 def compare(robot: Robot, given: States, peers: Sequence[Peer], rounds: int = 25) -> dict[str, Any]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from os import PathLike
 
 from linkwise._version import __version__
+from linkwise.files import replacing
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 
 CSS = """
@@ -71,6 +73,12 @@ had to be assumed.</p>
 </body>
 </html>
 """
+
+
+def write(experiments: Sequence[Experiment], path: str | PathLike[str]) -> None:
+    """The report into a file."""
+    with replacing(path) as part:
+        part.write_text(page(experiments), encoding="utf-8")
 
 
 def number(x: float) -> str:

@@ -108,7 +108,10 @@ def _panel(axes: Axes, t: Any, values: Any, bounds: tuple[float, float], labels:
     over = np.where((values > bounds[1]) | (values < bounds[0]), values, np.nan)
     if np.isfinite(over).any():
         axes.plot(t, over, color=LIMIT, lw=2.6, marker="." if np.isfinite(over).sum() < 2 else "")
-    _draw_limits(axes, bounds, float(values.min()), float(values.max()))
+    low, high = float(values.min()), float(values.max())
+    if high - low < 1e-6 * max(abs(low), abs(high)):  # a constant: show no rounding
+        axes.set_ylim(low - 0.1 * abs(low), high + 0.1 * abs(high))
+    _draw_limits(axes, bounds, low, high)
 
 
 def _draw_limits(axes: Axes, bounds: tuple[float, float], low: float, high: float) -> None:

@@ -6,7 +6,8 @@ import math
 from functools import cached_property
 from typing import Any
 
-from linkwise.compile import Dynamics, compile
+from linkwise.compile import compile
+from linkwise.dynamics import Dynamics
 from linkwise.errors import LinkwiseError
 from linkwise.robot.drive import Drive, Friction
 from linkwise.robot.joint import Joint

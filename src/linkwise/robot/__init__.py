@@ -16,6 +16,7 @@ from linkwise.robot.link import Frame as Frame
 from linkwise.robot.link import Link as Link
 from linkwise.robot.load import load as load
 from linkwise.robot.loop import Loop as Loop
+from linkwise.robot.mjcf import load_mjcf as load_mjcf
 from linkwise.robot.order import Permutation as Permutation
 from linkwise.robot.order import permutation as permutation
 from linkwise.robot.random import random_tree as random_tree

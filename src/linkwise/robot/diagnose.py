@@ -46,7 +46,7 @@ def diagnose(robot: Robot) -> tuple[Diagnostic, ...]:
             )
         if link.mass == 0.0 and scale > 0.0:
             found.append(Diagnostic("warning", f"link {link.name!r}", "has an inertia tensor but no mass"))
-    for body in Tree.of(robot).bodies[1:]:
+    for body in Tree.of(robot.rigid()).bodies[1:]:
         if not any(body.inertia.parameters()) and not body.armature:
             found.append(Diagnostic("warning", f"link {body.link!r}", "moves but has neither mass nor inertia"))
     return tuple(found)

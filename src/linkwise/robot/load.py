@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from os import PathLike, fspath
 from pathlib import PurePath
 
@@ -13,6 +12,7 @@ from linkwise.robot.robot import Robot
 from linkwise.robot.source import PathOrText, Source, refuse_errors
 from linkwise.robot.toml import load_toml, with_side
 from linkwise.robot.urdf import BASES, _floating, load_urdf
+from linkwise.robot.xml import first_tag
 
 
 def load(source: PathOrText, *, base: str = "fixed", strict: bool = False, side: PathOrText | None = None) -> Robot:
@@ -52,7 +52,7 @@ def _read(source: PathOrText) -> tuple[Robot, str]:
         return _of_xml(source, path.name)
     if suffix == ".toml":
         return load_toml(source), path.name
-    if isinstance(source, str) and not suffix and len(path.parts) == 1:
+    if isinstance(source, str) and not suffix and len(path.parts) < 2:
         return bundled(source), source
     remedy = "For a URDF of another name use load_urdf."
     got = suffix or "no suffix"
@@ -61,6 +61,5 @@ def _read(source: PathOrText) -> tuple[Robot, str]:
 
 def _of_xml(source: PathOrText, name: str) -> tuple[Robot, str]:
     """URDF or MJCF, by the document's first element."""
-    head = re.sub(rb"(?s)<!--.*?-->", b"", Source.of(source, name).data[:100_000])
-    first = re.search(rb"<([A-Za-z]\w*)", head)
-    return (load_mjcf if first and first[1] == b"mujoco" else load_urdf)(source), name
+    is_mjcf = first_tag(Source.of(source, name)) == "mujoco"
+    return (load_mjcf if is_mjcf else load_urdf)(source), name

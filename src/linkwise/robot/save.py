@@ -22,7 +22,8 @@ def save(robot: Robot, path: str | PathLike[str]) -> tuple[str, ...]:
     """
     if not isinstance(robot, Robot):
         raise InputError(f"save: expected a Robot first, got {robot!r}.")
-    if not isinstance(path, (str, PathLike)) or "\0" in fspath(path):
+    valid = isinstance(path, (str, PathLike))
+    if not valid or "\0" in fspath(path):
         raise InputError(f"save: expected a path, got {path!r}.")
     file = Path(fspath(path))
     suffix = file.suffix.lower()

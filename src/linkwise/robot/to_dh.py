@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from linkwise.errors import InputError
+from linkwise.robot import check
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame
 from linkwise.robot.plain import plain
@@ -101,7 +102,7 @@ class _Frames:
 
     def __init__(self, robot: Robot, tolerance: float, who: str, *, serial: bool) -> None:
         self.robot, self.lost = plain(robot)
-        self.who, self.tolerance = who, tolerance
+        self.who, self.tolerance = who, check.number(tolerance, f"{who} tolerance", least=0.0)
         self.joints: dict[str, Joint] = {j.name: j for j in self.robot.joints}
         self.refuse_joints()
         self.tree = Tree.of(self.robot)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -155,6 +154,8 @@ def _source(source: PathOrText) -> Source:
 
 def _parsed(file: Source) -> dict[str, Any]:
     """The file as nested dictionaries."""
+    import tomllib
+
     try:
         return tomllib.loads(file.data.decode("utf-8-sig").replace("\r\n", "\n"))
     except RecursionError:

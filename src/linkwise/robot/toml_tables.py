@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import GenericAlias, NoneType, UnionType
-from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -126,13 +126,10 @@ def checked(data: dict[str, Any], kind: type[Table]) -> Any:
         raise ModelError(_explained(str(error), data, kind)) from error
 
 
-def header(key: str, k: int, table: Any, inner: Sequence[str] = ()) -> str:
-    """How messages call a table: `[[joint]] 2 'elbow' [drive.motor]`."""
+def header(key: str, k: int, table: Any) -> str:
+    """How messages call a table: `[[joint]] 2 'elbow'`."""
     name = table.get("name") if isinstance(table, dict) else getattr(table, "name", None)
-    parts = [f"[[{key}]] {k}"]
-    parts += [repr(name)] if name and isinstance(name, str) else []
-    parts += [f"[{'.'.join(inner)}]"] if inner else []
-    return " ".join(parts)
+    return f"[[{key}]] {k} {name!r}" if name and isinstance(name, str) else f"[[{key}]] {k}"
 
 
 def _struct(name: str, columns: list[Any], builds: Any = None) -> type[Table]:
@@ -159,34 +156,51 @@ def _in_file(hint: Any) -> Any:
 # ---- what msgspec says, in the words of the file
 
 
+class _Spot(NamedTuple):
+    """A place in a file: how messages call it, the table that it is in, and the last key and value on the way."""
+
+    where: str
+    table: dict[str, Any]
+    kind: type[Table]
+    key: str
+    value: Any
+
+
 def _explained(error: str, data: dict[str, Any], kind: type[Table]) -> str:
     """Where and what is wrong, from msgspec's "Expected `float`, got `str` - at `$.joint[1].drive.gear`"."""
     message, found, path = error.rpartition(" - at `$")
     if not found:
         message, path = error, ""
+    spot = _spot(path, data, kind)
+    keys = msgspec.structs.fields(spot.kind)
+    unknown = [key for key in spot.table if key not in spot.kind.__struct_fields__]
+    if "unknown field" in message and unknown:
+        return f"{spot.where}{UnknownNameError('key', unknown[0], spot.kind.__struct_fields__)}"
+    if "missing required field" in message:
+        missing = [key.name for key in keys if key.required and key.name not in spot.table]
+        return f"{spot.where}expected a value for {listing(missing)}."
+    return f"{spot.where}expected {_expected(message, spot.key, spot.value)}."
+
+
+def _spot(path: str, data: dict[str, Any], kind: type[Table]) -> _Spot:
+    """The place at the end of a path such as `.joint[1].drive.gear`."""
     value: Any = data
-    table, struct = data, kind
-    inner: Any = kind
-    place: list[str] = []
-    rest = key = ""
+    table = data
+    inner: type[Table] | None = kind
+    tables: list[str] = []
+    key = rest = ""
     for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
         if name:
-            inner = _table_in({f.name: f.type for f in msgspec.structs.fields(struct)}[name])
+            inner = _table_in({f.name: f.type for f in msgspec.structs.fields(kind)}[name])
             value, rest, key = value[name], f"{rest}.{name}", name
         else:
             value, rest = value[int(index)], f"{rest}[{index}]"
-        if inner is not None and isinstance(value, dict) and (index or struct is not kind):
-            table, struct, rest = value, inner, ""
-            place.append(header(name or key, int(index) + 1, value) if index else name)
-    inside = [f"[{'.'.join(place[1:])}]"] if place[1:] else []
-    where = "".join(f"{part}: " for part in (" ".join(place[:1] + inside), rest.lstrip(".")) if part)
-    known = msgspec.structs.fields(struct)
-    for field in table if "unknown field" in message else ():
-        if field not in struct.__struct_fields__:
-            return f"{where}{UnknownNameError('key', field, struct.__struct_fields__)}"
-    if "missing required field" in message:
-        return f"{where}expected a value for {listing(f.name for f in known if f.required and f.name not in table)}."
-    return f"{where}expected {_expected(message, key, value)}."
+        if inner is not None and isinstance(value, dict) and (tables or index):
+            table, kind, rest = value, inner, ""
+            tables.append(name or header(key, int(index) + 1, value))
+    nested = f" [{'.'.join(tables[1:])}]" if tables[1:] else ""
+    parts = (f"{''.join(tables[:1])}{nested}", rest.lstrip("."))
+    return _Spot("".join(f"{part}: " for part in parts if part), table, kind, key, value)
 
 
 def _expected(message: str, key: str, value: Any) -> str:

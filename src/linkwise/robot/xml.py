@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -46,6 +47,24 @@ def parse(source: Source, schema: Mapping[str, frozenset[str]], deepest: int = D
         line = getattr(error, "lineno", parser.CurrentLineNumber)
         raise source.error(line, f"expected XML, got something that cannot be read: {reason}.") from error
     return builder.root
+
+
+def first_tag(source: Source) -> str:
+    """The tag of the root element; none where the text opens otherwise. Nothing behind it is read."""
+    found: list[str] = []
+
+    def stop(tag: str, *_: object) -> None:
+        found.append(tag)
+        raise StopIteration
+
+    def refuse(*_: object) -> None:
+        stop("")
+
+    parser = expat.ParserCreate(source.encoding)
+    parser.StartElementHandler, parser.StartDoctypeDeclHandler = stop, refuse
+    with suppress(StopIteration, expat.ExpatError, ValueError, LookupError):
+        parser.Parse(source.data, True)
+    return found[0] if found else ""
 
 
 class _Builder:

@@ -3,6 +3,6 @@
 from linkwise.trajectory.columns import column_names as column_names
 from linkwise.trajectory.limits import Excess as Excess
 from linkwise.trajectory.limits import exceeded as exceeded
-from linkwise.trajectory.read import read as read
+from linkwise.trajectory.reader import read as read
 from linkwise.trajectory.trajectory import Trajectory as Trajectory
-from linkwise.trajectory.write import write as write
+from linkwise.trajectory.writer import write as write

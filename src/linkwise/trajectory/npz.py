@@ -47,9 +47,10 @@ class NpzColumns(Columns):
         if names is None:
             return list(robot.names)
         joints = [str(n) for n in np.atleast_1d(names)]
+        known = {j.name for j in robot.joints}
         for n in joints:
-            if n not in robot.slots:
-                raise self.error(f"names: {UnknownNameError('joint with coordinates', n, robot.names)}")
+            if n not in known:
+                raise self.error(f"names: {UnknownNameError('joint', n, robot.names)}")
             if joints.count(n) > 1:
                 raise self.error(f"names: expected each joint once, got {n!r} twice.")
         return joints
@@ -62,7 +63,8 @@ class NpzColumns(Columns):
     def _split(self, key: str, array: Array, joints: list[str], robot: Robot) -> None:
         names = []
         for joint in joints:
-            ends = [""] if robot.slots[joint].nv == 1 else [f".{c}" for c in COMPONENTS[key]]
+            slot = robot.slots.get(joint)  # none for a joint that is locked, which has a column all the same
+            ends = [f".{c}" for c in COMPONENTS[key]] if slot and slot.nv > 1 else [""]
             names += [f"{key}.{joint}{end}" for end in ends]
         if array.ndim == 1 and len(names) == 1:
             array = array[:, None]
@@ -85,7 +87,7 @@ class NpzColumns(Columns):
 
 def _arrays(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
     except UNREADABLE as error:
         raise InputError(

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections import Counter
 
 from linkwise.report.errata.erratum import KINDS, Erratum
-from linkwise.report.errata.tables import barman, guarino, hua, khalil, nasser
+from linkwise.report.errata.tables import TABLES
 
 __all__ = ["KINDS", "Erratum", "errata", "summary"]
-
-TABLES = (hua.table, barman.table, guarino.table, khalil.table, nasser.table)
 
 
 def errata() -> list[Erratum]:

@@ -21,7 +21,7 @@ class Erratum:
         source: first author of the source, as in docs/notation.md.
         equation: its number, or the place.
         kind: a key of `KINDS`, or several joined by "/" where the cause is open.
-        printed: the printed form; for an entry "OK" the form that was suspected.
+        printed: the printed form; for an entry "OK" what was in doubt.
         right: the right form.
         error: largest relative error (max abs difference / max abs reference) over a few random robots and states when
             only this equation is taken as printed; None where it cannot be evaluated.

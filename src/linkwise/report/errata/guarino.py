@@ -8,8 +8,9 @@ derivatives of theta and d.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from linkwise.report.errata.study import NOTHING, Forms, Printed, chosen, same, second, zero
+from linkwise.report.errata.study import NOTHING, Form, Forms, Printed, chosen, same, second, zero
 from linkwise.robot import DHRow
 from linkwise.rotation import rot_x, rot_z
 from linkwise.scalar import Scalar
@@ -29,6 +30,19 @@ FORMS: Forms = {
 }
 
 
+class Link(NamedTuple):
+    """A link on its parent, its angular velocity, rate of its d, and force and torque of inertia with their rates."""
+
+    R: Mat3
+    p: Vec3
+    w: Vec3
+    d1: Scalar
+    F: Vec3
+    F_dot: Vec3
+    N: Vec3
+    N_dot: Vec3
+
+
 def force_rates(
     rows: Sequence[DHRow],
     q: Sequence[Scalar],
@@ -43,17 +57,18 @@ def force_rates(
     Source: [GuarinoLoBianco] (3)-(21). He is silent about gravity; a_0 = -g, j_0 = 0 is exact.
     """
     form = chosen(FORMS, printed)
-    N = len(rows)
-    g = gravity
-    w, ga, io, a, j = ZERO3, ZERO3, ZERO3, form["no gravity"](-gravity), ZERO3
-    place: list[tuple[Mat3, Vec3]] = []
-    motion, effort = [], []
+    links = _outwards(rows, list(zip(q, qd, qdd, qddd, strict=True)), gravity, form)
+    return _inwards(rows, links, form)
 
-    # outwards: motion of each link, (3)-(9), and its inertial force and torque, (10)-(13)
-    for row, *x in zip(rows, q, qd, qdd, qddd, strict=True):
-        turns = row.kind == "revolute"
-        t0, t1, t2, t3 = x if turns else (0.0, 0.0, 0.0, 0.0)
-        d0, d1, d2, d3 = (0.0, 0.0, 0.0, 0.0) if turns else x
+
+def _outwards(rows: Sequence[DHRow], x: Sequence[Any], gravity: Vec3, form: dict[str, Form]) -> list[Link]:
+    """Motion of each link, (3)-(9), and its force and torque of inertia, (10)-(13)."""
+    w, ga, io, a, j, g = ZERO3, ZERO3, ZERO3, form["no gravity"](-gravity), ZERO3, gravity
+    links = []
+    for row, joint in zip(rows, x, strict=True):
+        turns, still = row.kind == "revolute", (0.0, 0.0, 0.0, 0.0)
+        t0, t1, t2, t3 = joint if turns else still
+        d0, d1, d2, d3 = still if turns else joint
         R = rot_x(row.alpha) @ rot_z(row.theta + t0)
         p = rot_x(row.alpha) @ Vec3(row.a, 0.0, row.d + d0)
         rw, rg = R.T @ w, R.T @ ga
@@ -70,28 +85,29 @@ def force_rates(
         m, c, I = row.mass, row.com, symmetric(*row.inertia)
         F = (a + _acceleration(w, ga, c)) * m  # (7), (10)
         F_dot = (j + _jerk(w, ga, io, c) + form["m w x g in F_dot"](cross(w, g))) * m  # (9), (12)
-        torque = I @ ga + cross(w, I @ w)  # (11)
-        torque_dot = cross(w, I @ ga) + I @ (cross(ga, w) + io) + cross(ga, I @ w) + cross(w, torque)  # (13)
-        place.append((R, p))
-        motion.append((w, d1))
-        effort.append((F, F_dot, torque, torque_dot))
+        N = I @ ga + cross(w, I @ w)  # (11)
+        N_dot = cross(w, I @ ga) + I @ (cross(ga, w) + io) + cross(ga, I @ w) + cross(w, N)  # (13)
+        links.append(Link(R, p, w, d1, F, F_dot, N, N_dot))
+    return links
 
-    # inwards: what link i-1 exerts on link i, (14)-(17), and its part along the joint, (18)-(21)
+
+def _inwards(rows: Sequence[DHRow], links: Sequence[Link], form: dict[str, Form]) -> tuple[list[Scalar], list[Scalar]]:
+    """What link i-1 exerts on link i and its rate, (14)-(17), and the parts along the joint, (18)-(21)."""
     f, n, f_dot, n_dot = ZERO3, ZERO3, ZERO3, ZERO3
-    tau: list[Scalar] = [0.0] * N
-    tau_dot: list[Scalar] = [0.0] * N
-    for i in reversed(range(N)):
-        R, p = place[i + 1] if i + 1 < N else (EYE3, ZERO3)
-        w_next, d1 = motion[i + 1] if i + 1 < N else (ZERO3, 0.0)
-        w, c = motion[i][0], rows[i].com
-        F, F_dot, torque, torque_dot = effort[i]
+    beyond = Link(EYE3, ZERO3, ZERO3, 0.0, ZERO3, ZERO3, ZERO3, ZERO3)
+    tau: list[Scalar] = []
+    tau_dot: list[Scalar] = []
+    for row, link in zip(reversed(rows), reversed(links), strict=True):
+        R, p, w, c = beyond.R, beyond.p, link.w, row.com
         f, n, f_dot, n_dot = R @ f, R @ n, R @ f_dot, R @ n_dot
-        moved = form["(17)"](cross(w, p), d1, R @ EZ, R @ cross(w_next, EZ), f, f_dot)
-        n_dot = n_dot + cross(cross(w, c), F) + cross(c, F_dot) + moved + cross(p, f_dot) + torque_dot  # (17)
-        n = n + cross(c, F) + cross(p, f) + torque  # (15)
-        f, f_dot = f + F, f_dot + F_dot  # (14), (16)
-        x, x_dot = (n, n_dot) if rows[i].kind == "revolute" else (f, f_dot)
-        tau[i], tau_dot[i] = x.z, (x_dot + cross(x, w)).z
+        moved = form["(17)"](cross(w, p), beyond.d1, R @ EZ, R @ cross(beyond.w, EZ), f, f_dot)
+        n_dot = n_dot + cross(cross(w, c), link.F) + cross(c, link.F_dot) + moved + cross(p, f_dot) + link.N_dot  # (17)
+        n = n + cross(c, link.F) + cross(p, f) + link.N  # (15)
+        f, f_dot = f + link.F, f_dot + link.F_dot  # (14), (16)
+        x, x_dot = (n, n_dot) if row.kind == "revolute" else (f, f_dot)
+        tau.insert(0, x.z)  # (18), (19)
+        tau_dot.insert(0, (x_dot + cross(x, w)).z)  # (20), (21)
+        beyond = link
     return tau, tau_dot
 
 

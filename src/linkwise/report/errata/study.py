@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from linkwise.errors import UnknownNameError
 
 Form = Callable[..., Any]
-Forms = Mapping[str, tuple[Form, Form]]  # label of an equation: its right form, its printed form
+Forms = Mapping[str, tuple[Form, Form]]  # label of an equation: its right form, its printed (or a suspected) one
 Printed = frozenset[str]
 NOTHING: Printed = frozenset()  # printed wrongly
 

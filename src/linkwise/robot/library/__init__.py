@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.robot.joint import Joint
@@ -15,6 +15,7 @@ from linkwise.robot.toml import read
 from linkwise.spatial import Pose
 from linkwise.vector import ZERO3, Vec3
 
+FOLDER = Path(__file__).parent
 LONGEST = 10_000
 SNAKE = "A snake of 10 equal links in a vertical plane; snake25 has 25 (invented)"
 
@@ -32,16 +33,15 @@ def bundled(name: str) -> Robot:
     if name not in _robots():
         unknown = UnknownNameError("robot", name, _robots())
         raise InputError(f"load {name!r}: expected a .urdf or .toml file or a robot's name, got an {unknown}")
-    return read(Source(f"{name}.toml", (files(__name__) / f"{name}.toml").read_bytes()))
+    return read(Source(f"{name}.toml", (FOLDER / f"{name}.toml").read_bytes()))
 
 
 @cache
 def _robots() -> dict[str, str]:
     """The first line of a data file, a comment, says what it is."""
     found = {"snake": SNAKE}
-    for file in files(__name__).iterdir():
-        if file.name.endswith(".toml"):
-            found[file.name.removesuffix(".toml")] = file.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+    for file in FOLDER.glob("*.toml"):
+        found[file.stem] = file.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
     return dict(sorted(found.items()))
 
 

@@ -94,8 +94,9 @@ def table() -> list[Erratum]:
             None, "a lost column has no value; the full table is that of the Stanford arm as published earlier",
         ),
         E(
-            "toolbox model of the arm", "X", "coms of links 2-6 ten times too large, link 5 shifted by a column",
-            "the paper's table", None, "concerns other software, not an equation of the paper",
+            "roboticstoolbox 1.5, DH.Stanford", "X",
+            "coms of links 2-6 ten times too large, link 5 shifted by a column", "the paper's table", None,
+            "concerns other software, not an equation of the paper",
         ),
         E(
             "section V, trajectory", "X", "quintic with zero velocity, acceleration and jerk at its ends",

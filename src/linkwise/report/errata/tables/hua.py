@@ -105,6 +105,14 @@ def robot_of(arm: Arm) -> Robot:
     return Robot(links, chain + thetas)
 
 
+def fixed() -> Study[Case]:
+    return Study([case(1, "RER"), case(2, "RREE"), case(3, "EERR"), case(4, "RRE")], evaluate, truth)
+
+
+def moving() -> Study[Case]:
+    return Study([case(5, "RER", moving=True), case(6, "RREE", moving=True)], evaluate, truth)
+
+
 # ---- the paper's own arm
 
 TENSORS = (
@@ -140,10 +148,9 @@ def lowest(weight: float, printed: Printed = frozenset()) -> list[Any]:
 
 def table() -> list[Erratum]:
     """The errata, in the order of the paper."""
-    fixed = Study([case(1, "RER"), case(2, "RREE"), case(3, "EERR"), case(4, "RRE")], evaluate, truth).error
-    moving = Study([case(5, "RER", moving=True), case(6, "RREE", moving=True)], evaluate, truth).error
+    error, carried = fixed().error, moving().error
     without, true, printed = lowest(0.0), lowest(3.0), lowest(3.0, frozenset({"(20)"}))
-    assumed = "tau at 3 s, with assumed lengths; in N m tau_2 is "
+    assumed = "inferred: tau at 3 s with assumed lengths; in N m tau_2 is "
     assumed += f"{without[1]:.1f} unloaded, {printed[1]:.1f} by (20), {true[1]:.1f} in truth"
     return [
         E(
@@ -160,7 +167,7 @@ def table() -> list[Erratum]:
         ),
         E(
             "(18)-(20), (26), Algorithm 1", "M/X", "f_b,N+1 = f_e, the force on the effector",
-            "f_b,N+1 = -f_e, t_b,N+1 = -tau_e", fixed("tau", "(20)"), "tau under a load",
+            "f_b,N+1 = -f_e, t_b,N+1 = -tau_e", error("tau", "(20)"), "tau under a load",
         ),
         E(
             "(19), (20)", "A", "frame N+2; n, m and N mixed", "f_e in frame N+1, no further rotation", None,
@@ -168,27 +175,27 @@ def table() -> list[Erratum]:
         ),
         E(
             "(21)", "M", "momenta of the rotors on the side of the torques, not derived", "d/dt (I w + sum eta s Iz z)",
-            fixed("tau", "(21)"), "tau, moments of the forces kept; the units do not match",
+            error("tau", "(21)"), "tau, moments of the forces kept; the units do not match",
         ),
         E(
             "(24), (25), lever arms", "OK", "- f_i x r(oi,ci) + f_i+1 x r(oi+1,ci)", "as printed, from o_i+1 to c_i",
-            fixed("tau"), f"tau; with the opposite arm {fixed('tau', '(25) arm'):.2g}",
+            error("tau"), f"tau; with the opposite arm {error('tau', '(25) arm'):.2g}",
         ),
         E(
             "(27), (29)", "M", "wd_m and z_m in frame l_m", "in frame l_m + 1", None,
             "their scalar product is the same in any frame",
         ),
         E(
-            "(27), (29), motor inertia", "OK", "t_b . z + eta Iz z . wd_m", "as printed, counted once", fixed("tau"),
-            f"tau; with another eta^2 Iz {fixed('tau', '(29) twice'):.2g}",
+            "(27), (29), motor inertia", "OK", "t_b . z + eta Iz z . wd_m", "as printed, counted once", error("tau"),
+            f"tau; with another eta^2 Iz {error('tau', '(29) twice'):.2g}",
         ),
         E(
-            "(30)", "M", "C1(q, thetad) thetad", "C1(q, qd) thetad, bilinear in qd and thetad", fixed("zeta", "(30)"),
+            "(30)", "M", "C1(q, thetad) thetad", "C1(q, qd) thetad, bilinear in qd and thetad", error("zeta", "(30)"),
             "zeta; a term of q and thetad alone would be zero, as it is for qd = 0",
         ),
         E(
             "Algorithm 1", "M", "rigid joints by (8), elastic by (9)", "rigid by (9), elastic by (8)",
-            fixed("tau", "Algorithm 1"),
+            error("tau", "Algorithm 1"),
             "tau, elastic joints by (9); for rigid ones (8) asks for a theta that does not exist",
         ),
         E(
@@ -196,16 +203,16 @@ def table() -> list[Erratum]:
             "contradicts itself; Algorithm 2 has it right",
         ),
         E(
-            "Algorithm 2, columns of A", "X", "passes w_0, wd_0, pdd_0", "zeros", moving("A", "Algorithm 2, base"),
-            f"A, on a moving base; qdd {moving('qdd', 'Algorithm 2, base'):.2g}",
+            "Algorithm 2, columns of A", "X", "passes w_0, wd_0, pdd_0", "zeros", carried("A", "Algorithm 2, base"),
+            f"A, on a moving base; qdd {carried('qdd', 'Algorithm 2, base'):.2g}",
         ),
         E(
             "(33), (35), (36)", "OK", "zeta_N+k = tau_i; A_N+k,j = tau_i - K (theta - q)", "as printed",
-            max(fixed(x) for x in ("A", "zeta", "qdd")), "A, zeta and qdd",
+            max(error(x) for x in ("A", "zeta", "qdd")), "A, zeta and qdd",
         ),
         E(
             "Algorithm 2, spring", "M", "K eta_l (theta - eta_l q)", "K (theta - q)",
-            fixed("qdd", "Algorithm 2, spring"), "qdd with eta_l, which is not defined, as the gear ratio",
+            error("qdd", "Algorithm 2, spring"), "qdd with eta_l, which is not defined, as the gear ratio",
         ),
         E("section V", "M", "stiffness 100 N/m", "100 N m/rad", None, "a unit"),
         E(

@@ -60,6 +60,7 @@ def _rigid() -> list[Erratum]:
 def _closed() -> list[Erratum]:
     """Sections 4 and 5."""
     linkage, five_bar, platform = loops.linkages().error, loops.five_bars().error, loops.platforms().error
+    uneven = loops.uneven_five_bars().error("Gamma", "(57)")
     return [
         E(
             "(55), (56), (58)", "OK", "in doubt", "as printed", max(linkage("Gamma"), linkage("qdd")),
@@ -67,7 +68,7 @@ def _closed() -> list[Erratum]:
         ),
         E(
             "(57)", "M", "Gamma_a + (dqd_p/dqd_a) Gamma_p", "the transposed matrix", five_bar("Gamma", "(57)"),
-            "Gamma of five-bar linkages; does not even fit a four-bar",
+            f"Gamma of symmetric five-bar linkages; of others {uneven:.2g}; does not even fit a four-bar",
         ),
         E(
             "(59)-(66)", "OK", "in doubt", "as printed", platform("Gamma"),

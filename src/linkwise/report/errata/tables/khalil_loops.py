@@ -47,6 +47,13 @@ def five_bar(seed: int) -> Case:
     return linkage(draw, [upper, lower, upper, lower], [a, b, pi - c, -d], [0, 2])
 
 
+def uneven_five_bar(seed: int) -> Case:
+    draw = Draw(seed)
+    lengths = [draw.uniform(0.4, 0.9) for _ in range(4)]
+    q = [draw.uniform(0.5, 1.5), draw.uniform(0.5, 1.5), draw.uniform(1.5, 2.5), draw.uniform(1.5, 2.5)]
+    return linkage(draw, lengths, q, [0, 2])
+
+
 def linkage(draw: Draw, lengths: list[float], position: list[float], active: list[int]) -> Case:
     """Two links and the rest; the rest stands where it has to for the tips to meet."""
     n, q = len(lengths), np.array(position)
@@ -80,6 +87,10 @@ def linkages() -> Study[Case]:
 
 def five_bars() -> Study[Case]:
     return Study([five_bar(2), five_bar(3)], evaluate_loop, truth_loop)
+
+
+def uneven_five_bars() -> Study[Case]:
+    return Study([uneven_five_bar(2), uneven_five_bar(3)], evaluate_loop, truth_loop)
 
 
 # ---- platform

@@ -106,7 +106,8 @@ def _missing(missing: list[str], key: str, extra: list[str]) -> str:
     got = f" The columns {listing(extra, 8)} belong to no joint." if extra else ""
     if key == "q":
         bare = [n.removeprefix("q.") for n in missing]
-        return f"expected a column for every joint, got none for {listing(bare)}.{got} Add them, or lock those joints (--lock)."
+        remedy = "Add them, or lock those joints (--lock)."
+        return f"expected a column for every joint, got none for {listing(bare)}.{got} {remedy}"
     return f"expected {key} for every joint or for none, got none for {listing(missing)}.{got}"
 
 

@@ -1,0 +1,90 @@
+"""A program as a Python function with names, whose errors say what was wrong with the arguments."""
+
+from __future__ import annotations
+
+import keyword
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import InputError, LinkwiseError
+from linkwise.graph.program import Port, Program
+
+
+def caller(program: Program, doc: str, threads: int) -> Callable[..., Any]:
+    """A closure with the algorithm's own argument names around the ufunc, which is compiled at the first call."""
+    names, fields = [p.name for p in program.inputs], [p.name for p in program.outputs]
+    if not all(n.isidentifier() and not keyword.iskeyword(n) for n in [program.name, *names, *fields]):
+        raise LinkwiseError(f"{program.name}: names of algorithms, inputs and outputs must be Python identifiers.")
+    result = namedtuple(program.name.title().replace("_", ""), fields)  # type: ignore[misc]
+    several = len(program.outputs) > 1
+
+    def first(*inputs: Any, **kwargs: Any) -> Any:
+        from linkwise.backend import native
+        from linkwise.backend import threads as pool
+
+        function = native.function(program, doc)
+        if threads > 1:
+            function = pool.split(program, function, threads)
+        become(function)
+        return function(*inputs, **kwargs)
+
+    def explain(error: Exception, inputs: Sequence[Any], out: Any) -> LinkwiseError:
+        return _explanation(program, error, inputs, out)
+
+    arguments = ", ".join(names)
+    wrapped = "result._make({})" if several else "{}"
+    text = f"""
+def make(ufunc, result, explain):
+    def call({arguments}, out=None):
+        try:
+            if out is None:
+                return {wrapped.format(f"ufunc({arguments})")}
+            return {wrapped.format(f"ufunc({arguments}, out=out)")}
+        except (TypeError, ValueError) as error:
+            raise explain(error, ({arguments},), out) from None
+    def become(function):
+        nonlocal ufunc
+        ufunc = function
+    return call, become
+"""
+    space: dict[str, Any] = {}
+    exec(text, space)
+    call, become = space["make"](first, result, explain)
+    call.__name__ = call.__qualname__ = program.name
+    call.__doc__ = doc
+    return call
+
+
+def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out: Any) -> LinkwiseError:
+    """What was wrong with the arguments of a call, found after NumPy refused them."""
+    if isinstance(error, LinkwiseError):
+        return error
+    batches = []
+    for port, given in zip(program.inputs, inputs, strict=True):
+        what = f"{program.name}: expected {port.name} of shape {_shape_text(port)}"
+        try:
+            array = np.asarray(given)
+        except (TypeError, ValueError):
+            return InputError(f"{what}, got rows of different lengths.")
+        if array.dtype.kind not in "biuf" or not np.can_cast(array.dtype, np.float64, "safe"):
+            return InputError(f"{what} and real numbers, got {array.dtype}. Convert it to float64 first.")
+        rank = len(port.shape)
+        if array.ndim < rank or array.shape[array.ndim - rank :] != port.shape:
+            return InputError(f"{what}, got {array.shape}.")
+        batches.append(array.shape[: array.ndim - rank])
+    try:
+        batch = np.broadcast_shapes(*batches)
+    except ValueError:
+        pairs = ", ".join(f"{p.name} {b}" for p, b in zip(program.inputs, batches, strict=True))
+        return InputError(f"{program.name}: the leading axes do not broadcast: {pairs}.")
+    if out is not None:
+        expected = ", ".join(str((*batch, *p.shape)) for p in program.outputs)
+        return InputError(f"{program.name}: out must be writable float64 array(s) of shape {expected}: {error}")
+    return InputError(f"{program.name}: {error}")
+
+
+def _shape_text(port: Port) -> str:
+    return f"(..., {', '.join(map(str, port.shape))})" if port.shape else "(...)"

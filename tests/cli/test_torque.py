@@ -1,0 +1,95 @@
+import json
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.trajectory import read
+from support.command import linkwise
+
+
+def test_results_are_those_of_the_kernel(folder):
+    result = linkwise("torque", "arm.urdf", "swing.csv", "-o", "out.csv", "--plot", "out.png")
+    assert result.exit_code == 0
+    assert "velocities from a quintic spline of q, accelerations from a quintic spline of q" in result.stdout
+    robot = lw.load("arm.urdf")
+    motion = read("swing.csv", robot)
+    table = np.genfromtxt("out.csv", delimiter=",", names=True, deletechars="")
+    tau = lw.compile(robot).inverse_dynamics(motion.q, motion.qd, motion.qdd)
+    for k, name in enumerate(robot.names):
+        np.testing.assert_array_equal(table[f"tau.{name}"], tau[:, k])
+        np.testing.assert_array_equal(table[f"qdd.{name}"], motion.qdd[:, k])
+    assert (folder / "out.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_payload_and_external_wrench(folder):
+    arguments = ("--payload", "2,0.1,0,0.05@tool", "--payload", "1@forearm", "--external", "tool=1,2,3,0.1,0.2,0.3")
+    assert linkwise("torque", "arm.urdf", "swing.csv", *arguments, "--wrenches", "-o", "out.npz").exit_code == 0
+    robot = lw.load("arm.urdf")
+    motion = read("swing.csv", robot)
+    loaded = robot.with_payload(2.0, (0.1, 0, 0.05), at="tool", name="a").with_payload(1.0, at="forearm", name="b")
+    kernel = lw.compile(loaded, lw.joint_wrenches, external="tool")
+    tau, wrench = kernel(motion.q, motion.qd, motion.qdd, [[1, 2, 3, 0.1, 0.2, 0.3]])
+    with np.load("out.npz") as archive:
+        np.testing.assert_allclose(archive["tau"], tau, rtol=1e-13)
+        np.testing.assert_allclose(archive["wrench"], wrench, rtol=1e-12, atol=1e-12)
+        assert list(archive["names"]) == list(robot.names)
+        assert json.loads(str(archive["meta"]))["external"] == {"tool": [1, 2, 3, 0.1, 0.2, 0.3]}
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.npz"])
+def test_results_can_be_read_back(folder, name):
+    first = linkwise("torque", "arm.urdf", "swing.csv", "-o", name, "--json")
+    again = linkwise("torque", "arm.urdf", name, "--json")
+    first, again = json.loads(first.stdout), json.loads(again.stdout)
+    assert again["origins"] == {"qd": "the file", "qdd": "the file"}
+    assert first["peaks"] == again["peaks"]
+
+
+def test_exceeded_limits_are_listed_with_exit_code_1(folder):
+    result = linkwise("torque", "arm.urdf", "swing.csv", "--payload", "15,0,0,0.05@tool", "--plot", "a.svg")
+    assert result.exit_code == 1
+    assert "Limits exceeded" in result.stdout
+    facts = json.loads(linkwise("torque", "arm.urdf", "swing.csv", "--payload", "15,0,0,0.05@tool", "--json").stdout)
+    (worst,) = facts["exceeded"]
+    assert (worst["joint"], worst["what"], worst["limit"], worst["time"]) == ("shoulder", "effort", 120.0, 0.65)
+
+
+def test_a_results_file_survives_a_failure(folder, monkeypatch):
+    linkwise("torque", "arm.urdf", "swing.csv", "-o", "out.csv")
+    before = (folder / "out.csv").read_bytes()
+
+    def fails(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("linkwise.trajectory.writer._write_csv", fails)
+    result = linkwise("torque", "arm.urdf", "swing.csv", "-o", "out.csv", "--payload", "1@tool")
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr
+    assert (folder / "out.csv").read_bytes() == before
+    assert sorted(p.name for p in folder.iterdir()) == ["arm.urdf", "out.csv", "swing.csv"]
+
+
+def test_locked_joints_may_stay_in_the_file(folder):
+    result = linkwise("torque", "arm.urdf", "swing.csv", "--lock", "turn=0.5")
+    assert result.exit_code == 0
+    assert "not used, their joints do not move by themselves: turn" in result.stdout
+
+
+def test_floating_base(folder):
+    t = np.linspace(0, 1, 20)
+    still = np.tile(lw.load("arm.urdf", base="floating").q(), (20, 1))
+    np.savez("still.npz", t=t, q=still)
+    facts = json.loads(
+        linkwise("torque", "arm.urdf", "still.npz", "--base", "floating", "--json", "--plot", "a.png").stdout
+    )
+    force = {p["joint"]: p["highest"] for p in facts["peaks"]}
+    assert force["root_joint.fz"] == pytest.approx(9 * 9.81)
+
+
+def test_rows_without_time(folder):
+    header = ",".join(f"{k}{j}" for k in ("", "qd.", "qdd.") for j in ("turn", "shoulder", "elbow"))
+    (folder / "states.csv").write_text(f"{header}\n0,0,0,0,0,0,0,0,0\n")
+    result = linkwise("torque", "arm.urdf", "states.csv", "--plot", "a.png")
+    assert result.exit_code == 0
+    assert "1 row, without times" in result.stdout

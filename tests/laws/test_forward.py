@@ -1,0 +1,98 @@
+"""Forward dynamics: every route is the inverse of inverse dynamics, and all routes agree."""
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+
+SEEDS = range(8)
+EVERYTHING = {"friction": 0.6, "armature": 0.6, "springs": 0.5}
+
+
+def relative(a, b):
+    return np.abs(a - b).max() / np.abs(b).max()
+
+
+def posed(robot, rows=20, seed=1):
+    """Random states; quaternions of floating joints normalised."""
+    rng = np.random.default_rng(seed)
+    q, qd, qdd = rng.normal(size=(rows, robot.nq)), *rng.normal(size=(2, rows, robot.nv))
+    return q, qd, qdd
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_forward_after_inverse(seed, floating):
+    """qdd -> tau -> qdd, with friction, rotors, springs, external wrenches, by both routes."""
+    robot = lw.random_tree(seed, 6, floating=floating, **EVERYTHING)
+    q, qd, qdd = posed(robot)
+    push = np.random.default_rng(seed).normal(size=(20, 1, 6)) * 10
+    options = {"external": ("tool",)}
+    tau = lw.compile(robot, lw.inverse_dynamics, **options)(q, qd, qdd, push)
+    for route in ("inertia", "articulated"):
+        back = lw.compile(robot, lw.forward_dynamics, route=route, **options)(q, qd, tau, push)
+        assert relative(back, qdd) < 1e-10, route
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_motors_and_mimics_go_by_the_inertia_matrix(seed):
+    """Couplings beyond the tree: the cheapest route that knows them is taken."""
+    robot = lw.random_tree(seed, 6, mimic=0.3, motors=0.5)
+    q, qd, qdd = posed(robot)
+    dyn = lw.compile(robot)
+    tau = dyn.inverse_dynamics(q, qd, qdd)
+    assert relative(dyn.forward_dynamics(q, qd, tau), qdd) < 1e-10
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sources_forms(seed):
+    """Nasser's sweeps and Walker and Orin's columns agree with the routes that are used."""
+    robot = lw.random_tree(seed, 6, **EVERYTHING)
+    q, qd, tau = posed(robot)
+    dyn = lw.compile(robot)
+    assert relative(lw.compile(robot, lw.inbound_outbound)(q, qd, tau), dyn.forward_dynamics(q, qd, tau)) < 1e-10
+    assert relative(lw.compile(robot, lw.unit_accelerations)(q), dyn.mass_matrix(q)) < 1e-13
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_mix_of_known_and_unknown(seed, floating):
+    """Half of the joints driven, half free: accelerations, forces and joint wrenches of the full solution."""
+    robot = lw.random_tree(seed, 6, floating=floating, **EVERYTHING)
+    q, qd, qdd = posed(robot)
+    tau, wrench = lw.compile(robot).joint_wrenches(q, qd, qdd)
+    for driven in ((), robot.names, robot.names[::2], robot.names[1:]):
+        places = [robot.slots[n].v + k for n in driven for k in range(robot.slots[n].nv)]
+        given = tau.copy()
+        given[:, places] = qdd[:, places]
+        found = lw.compile(robot, lw.hybrid_dynamics, driven=driven)(q, qd, given)
+        assert relative(found.qdd, qdd) < 1e-10
+        assert relative(found.tau, tau) < 1e-10
+        assert relative(found.wrench, wrench) < 1e-10
+
+
+def test_base_motion_in_forward_dynamics():
+    robot = lw.random_tree(3, 6, **EVERYTHING)
+    q, qd, qdd = posed(robot)
+    base = np.random.default_rng(5).normal(size=(2, 6))
+    tau = lw.compile(robot, lw.inverse_dynamics, base_motion=True)(q, qd, qdd, *base)
+    for route in ("inertia", "articulated"):
+        back = lw.compile(robot, lw.forward_dynamics, base_motion=True, route=route)(q, qd, tau, *base)
+        assert relative(back, qdd) < 1e-11
+
+
+@pytest.mark.parametrize("route", ["inertia", "articulated"])
+def test_a_massless_free_link_is_named(route):
+    robot = lw.Robot(
+        [lw.Link("ground"), lw.Link("arm", 1.0, (0.1, 0, 0), (1, 1, 1)), lw.Link("ghost")],
+        [lw.Joint("shoulder", "ground", "arm"), lw.Joint("wrist", "arm", "ghost", origin=(0.3, 0, 0))],
+    )
+    with pytest.raises(lw.LinkwiseError, match=r"'wrist'.*'ghost'"):
+        lw.compile(robot, lw.forward_dynamics, route=route)
+    assert np.isfinite(lw.compile(robot).inverse_dynamics(*np.ones((3, 2)))).all()
+
+
+def test_an_unknown_driven_joint_is_named():
+    robot = lw.random_tree(0, 3)
+    with pytest.raises(lw.LinkwiseError, match="unknown joint 'elbow'"):
+        lw.compile(robot, lw.hybrid_dynamics, driven=("elbow",))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.backend import ir
+from linkwise.backend import ir, loop
+from linkwise.backend.target import Target
 from linkwise.graph.program import Port, trace
 from support.arms import arm, states
 from support.backends import definition, every_op, native
@@ -77,12 +78,12 @@ def test_gaps_of_a_strided_output_stay_untouched():
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 def test_buffers_on_the_heap(lanes):
-    width = ir.STACK // (8 * lanes) + 3
+    width = loop.STACK // (8 * lanes) + 3
     program = trace(
         "wide", lambda x: ([a * b + 1.0 for a, b in zip(x, x[::-1], strict=True)],), [Port("x", (width,))],
         [Port("y", (width,))],
     )  # fmt: skip
-    assert "@malloc" in ir.modules(program, ir.Target(lanes, True, True), 500, 16)[0]
+    assert "@malloc" in ir.modules(program, Target(lanes, True, True), 500, 16)[0]
     f = native(program, lanes, chunk=300, in_module=2)
     x = np.random.default_rng(0).integers(-9, 9, (2 * lanes + 1, width)).astype(float)
     for _ in range(3):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from linkwise.backend import arrays, ir
+from linkwise.backend.target import Target
 from linkwise.graph.op import OPS
 from support.backends import definition, every_op, in_c, native, ulps
 
@@ -71,5 +72,5 @@ def test_numpy_is_silent_about_special_numbers(rows):
 
 
 def test_the_compiler_may_not_assume_numbers_to_be_finite():
-    text = "\n".join(ir.modules(PROGRAM, ir.Target(4, True, True), 500, 16))
+    text = "\n".join(ir.modules(PROGRAM, Target(4, True, True), 500, 16))
     assert not re.search(r"(?<!%)\b(fast|nnan|ninf|arcp|afn)\b", text)

@@ -26,7 +26,7 @@ def test_the_list_begins_with_the_errata():
 
 
 def test_disagreement_is_exit_code_1(folder, monkeypatch):
-    monkeypatch.setattr("linkwise.report.stanford.TOLERANCE", 0.0)
+    monkeypatch.setattr("linkwise.report.stanford.TOLERANCE", -1.0)
     result = linkwise("reproduce", "stanford")
     assert result.exit_code == 1
     assert "differs" in result.stdout

@@ -12,8 +12,10 @@ import linkwise as lw
 from linkwise.report.experiments import EXPERIMENTS, Experiment, Picture, Table, check_names, run
 from linkwise.report.html import number, page, write
 from linkwise.report.plots import inline_svg, panels, save_figure
+from linkwise.report.sources import SOURCES
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sources.json"
+NOTATION = Path(__file__).parents[2] / "docs" / "notation.md"
 VOID = {"meta", "br", "img"}
 
 
@@ -54,12 +56,33 @@ def test_stanford_agrees_with_the_golden_numbers():
     found = run("stanford")
     assert found.agrees
     given = json.loads(GOLDEN.read_text())["002_stanford"]["trajectory"]
-    table = found.tables[0]
+    table = found.tables[1]
     ours = np.array([row[2:8] for row in table.rows[1::2]])
     golden = np.array([s["tau"] for s in given["samples"]])
     np.testing.assert_allclose(ours, golden, rtol=0, atol=1e-12 * np.abs(golden).max())
     reference = np.array([row[2:8] for row in table.rows[0::2]])
     np.testing.assert_array_equal(reference, golden)
+
+
+def test_the_printed_sampling_error():
+    """2.462e-2 is printed; ours are regression values, without and with the rotor of joint 1."""
+    rows = run("stanford").tables[0].rows
+    assert rows[0][2:] == pytest.approx((2.40222e-2, 2.46201e-2), rel=1e-5)
+    assert rows[1][2:] == pytest.approx((2.40222e-1, 2.46201e-1), rel=1e-5)
+
+
+def test_errata_are_computed_and_named():
+    found = run("errata")
+    assert [table.title for table in found.tables] == list(SOURCES.values())
+    errors = [row[4] for table in found.tables for row in table.rows if row[4] is not None]
+    assert len(errors) > 50
+    checked(page([found]))
+
+
+def test_sources_are_those_of_the_documentation():
+    text = " ".join(NOTATION.read_text(encoding="utf-8").replace("*", "").split())
+    for key, citation in SOURCES.items():
+        assert f"[{key}] : {citation}" in text
 
 
 def test_a_page_is_whole_and_escapes(figure):
@@ -81,6 +104,7 @@ def test_pictures_take_the_colour_of_the_page(figure):
 
 def test_numbers_for_reading():
     assert [number(x) for x in (0.0, 1.0, 123456.789, 1e-7, -2.5e9)] == ["0", "1", "123457", "1.00e-07", "-2.50e+09"]
+    assert [number(x, 2) for x in (0.964428, 118031.0, 5.07e-16)] == ["0.96", "1.2e+05", "5.1e-16"]
 
 
 def test_a_report_replaces_the_old_one(tmp_path):

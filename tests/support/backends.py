@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from linkwise.backend import c, gufunc, llvm, python
-from linkwise.backend.ir import Target
+from linkwise.backend.target import Target
 from linkwise.graph.op import OPS
 from linkwise.graph.program import Port, Program, trace
 

@@ -13,9 +13,7 @@ def link(name: str, inside: str = BODY) -> str:
 
 
 def joint(name: str, parent: str, child: str, kind: str = "revolute", inside: str = "") -> str:
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inside}</joint>'
-    )
+    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inside}</joint>'
 
 
 MIMIC = '<mimic joint="i" multiplier="-2" offset="0.5"/>'

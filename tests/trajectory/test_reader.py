@@ -128,7 +128,7 @@ def test_extra_columns_on_request(arm, tmp_path):
         (HEAD + "0,0,0\n1,0,0\n2,0,0\n", r"motion.csv: expected at least 4 rows to differentiate, got 3"),
         (b"t,\xff\xfe\n", r"motion.csv: expected a text in UTF-8"),
         (HEAD + '0,"0\n1,0,0\n', "expected"),
-        (HEAD + "0,0," + "9" * 200_000, "expected rows of cells"),
+        (HEAD + "0,0," + "9" * 200_000, "field larger than field limit"),
     ],
 )
 def test_faults_are_placed(arm, tmp_path, text, message):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.graph.program import Program
+from linkwise.graph.program import Port, Program
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": np.add,
@@ -39,53 +39,76 @@ def function(program: Program) -> Callable[..., Any]:
         if index not in kept:
             dying.setdefault(k, []).append(index)
 
+    def once(value: dict[int, Any]) -> None:
+        for k, n in enumerate(program.schedule):
+            value[n.index] = FUNCTIONS[n.op](*[a.value if a.op == "const" else value[a.index] for a in n.args])
+            for index in dying.get(k, ()):
+                value.pop(index, None)
+
     def call(*inputs: Any, out: Any = None) -> Any:
-        arrays = []
-        for port, given in zip(program.inputs, inputs, strict=True):
-            array = np.asarray(given)
-            if not np.can_cast(array.dtype, np.float64, "safe"):
-                raise TypeError(f"cannot cast {port.name} from {array.dtype} to float64")
-            rank = len(port.shape)
-            if array.ndim < rank or array.shape[array.ndim - rank :] != port.shape:
-                raise ValueError(f"{port.name} has shape {array.shape}, which does not end in {port.shape}")
-            arrays.append(array.astype(float, copy=False))
-        batch = np.broadcast_shapes(
-            *(a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, program.inputs, strict=True))
-        )
-        results = targets(program, batch, out)
+        arrays = [_array(port, given) for port, given in zip(program.inputs, inputs, strict=True)]
+        batch = np.broadcast_shapes(*(a.shape[: a.ndim - p.rank] for a, p in zip(arrays, program.inputs, strict=True)))
+        count = {a.shape[a.ndim - p.rank] for a, p in zip(arrays, program.inputs, strict=True) if p.steps}
+        if len(count) > 1:
+            raise ValueError(f"inputs have different numbers of steps: {sorted(count)}")
+        steps = count.pop() if count else 1
+        results = targets(program, batch, out, steps)
         if out is not None:  # an output may be one of the inputs
             arrays = [a.copy() if any(np.may_share_memory(a, r) for r in results) else a for a in arrays]
-        value: dict[int, Any] = {}
+        start: dict[int, Any] = {}
+        streams = []
         for leaves, array, port in zip(program.leaves, arrays, program.inputs, strict=True):
             flat = array.reshape(*array.shape[: array.ndim - len(port.shape)], port.size)
-            value.update({n.index: flat[..., k] for k, n in enumerate(leaves)})
+            if port.steps:
+                streams.append((leaves, flat))
+            else:
+                start.update({n.index: flat[..., k] for k, n in enumerate(leaves)})
         with np.errstate(all="ignore"):
-            for k, n in enumerate(program.schedule):
-                value[n.index] = FUNCTIONS[n.op](*[a.value if a.op == "const" else value[a.index] for a in n.args])
-                for index in dying.get(k, ()):
-                    value.pop(index, None)
-        for result, group, port in zip(results, program.results, program.outputs, strict=True):
-            for place, n in zip(np.ndindex(port.shape), group, strict=True):
-                result[(..., *place)] = n.value if n.op == "const" else value[n.index]
+            for step in range(steps):
+                value = dict(start)
+                for leaves, flat in streams:
+                    value.update({n.index: flat[..., step, k] for k, n in enumerate(leaves)})
+                once(value)
+                _store(program, results, value, step)
+                for source, target in program.carries:
+                    for n, leaf in zip(program.results[source], program.leaves[target], strict=True):
+                        start[leaf.index] = n.value if n.op == "const" else value[n.index]
         final = [r[()] if out is None else r for r in results]
         return final[0] if len(final) == 1 else tuple(final)
 
     return call
 
 
-def targets(program: Program, batch: tuple[int, ...], out: Any) -> list[Any]:
+def _array(port: Port, given: Any) -> Any:
+    """An input as an array of floats, by the rules of a ufunc."""
+    array = np.asarray(given)
+    if not np.can_cast(array.dtype, np.float64, "safe"):
+        raise TypeError(f"cannot cast {port.name} from {array.dtype} to float64")
+    if not port.fits(array.shape):
+        raise ValueError(f"{port.name} has shape {array.shape}, which does not end in {port.shape}")
+    return array.astype(float, copy=False)
+
+
+def _store(program: Program, results: list[Any], value: dict[int, Any], step: int) -> None:
+    for result, group, port in zip(results, program.results, program.outputs, strict=True):
+        for place, n in zip(np.ndindex(port.shape), group, strict=True):
+            at = (..., step, *place) if port.steps else (..., *place)
+            result[at] = n.value if n.op == "const" else value[n.index]
+
+
+def targets(program: Program, batch: tuple[int, ...], out: Any, steps: int = 0) -> list[Any]:
     """The arrays to fill: those given as `out`, by the rules of a ufunc, or new ones."""
+    shapes = [(*batch, *([steps] if p.steps else []), *p.shape) for p in program.outputs]
     given = out if isinstance(out, tuple) else (out,) * (len(program.outputs) if out is None else 1)
     if len(given) != len(program.outputs):
         raise ValueError(f"out has {len(given)} arrays, expected {len(program.outputs)}")
-    for port, target in zip(program.outputs, given, strict=True):
+    for port, target, shape in zip(program.outputs, given, shapes, strict=True):
         if target is None:
             continue
-        shape = (*batch, *port.shape)
         if not isinstance(target, np.ndarray) or target.shape != shape:
             raise ValueError(f"out for {port.name} has no shape {shape}")
         if not np.can_cast(np.float64, target.dtype, "same_kind"):
             raise TypeError(f"cannot cast {port.name} from float64 to {target.dtype}")
         if not target.flags.writeable:
             raise ValueError(f"out for {port.name} is read-only")
-    return [np.empty((*batch, *p.shape)) if o is None else o for o, p in zip(given, program.outputs, strict=True)]
+    return [np.empty(shape) if o is None else o for o, shape in zip(given, shapes, strict=True)]

@@ -71,10 +71,9 @@ def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out:
             return InputError(f"{what}, got rows of different lengths.")
         if array.dtype.kind not in "biuf" or not np.can_cast(array.dtype, np.float64, "safe"):
             return InputError(f"{what} and real numbers, got {array.dtype}. Convert it to float64 first.")
-        rank = len(port.shape)
-        if array.ndim < rank or array.shape[array.ndim - rank :] != port.shape:
+        if not port.fits(array.shape):
             return InputError(f"{what}, got {array.shape}.")
-        batches.append(array.shape[: array.ndim - rank])
+        batches.append(array.shape[: array.ndim - port.rank])
     try:
         batch = np.broadcast_shapes(*batches)
     except ValueError:
@@ -87,4 +86,5 @@ def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out:
 
 
 def _shape_text(port: Port) -> str:
-    return f"(..., {', '.join(map(str, port.shape))})" if port.shape else "(...)"
+    axes = ["...", *(["steps"] if port.steps else []), *map(str, port.shape)]
+    return f"({', '.join(axes)})"

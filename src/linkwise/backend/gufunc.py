@@ -23,10 +23,10 @@ _kept: list[Any] = []  # NumPy keeps pointers into these for ever
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
-    """The ufunc signature with fixed widths, such as "(7),(7)->(7,7)"."""
+    """The ufunc signature with fixed widths, such as "(7),(7)->(7,7)", and "steps" where they are repeated."""
 
     def side(ports: Sequence[Port]) -> str:
-        return ",".join("(" + ",".join(map(str, p.shape)) + ")" for p in ports)
+        return ",".join("(" + ",".join([*(["steps"] if p.steps else []), *map(str, p.shape)]) + ")" for p in ports)
 
     return f"{side(inputs)}->{side(outputs)}"
 

@@ -9,24 +9,15 @@ of another pass through a scratch buffer whose places are used again once free.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from linkwise.backend import tile
+from linkwise.backend import loop, tile
+from linkwise.backend.target import Target, splat
 from linkwise.graph.node import Node
 from linkwise.graph.program import Program
 
 FAST = "contract reassoc nsz"  # never nnan or ninf: a NaN stays in its row
-STACK = 32 * 1024  # bytes of buffers beyond which they come from the heap
-
-
-class Target(NamedTuple):
-    """What the generated code may assume of the machine."""
-
-    lanes: int
-    fma: bool
-    x86: bool
 
 
 class Chunk(NamedTuple):
@@ -47,9 +38,11 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
     texts = [_chunk(c, k, program, target, places, results) for k, c in enumerate(chunks)]
     head = _header(target)
     calls = [f"declare void @chunk{k}(ptr, ptr, ptr)" for k in range(len(texts))]
-    loop = "\n".join([head, *calls, tile.transfers(program, target.lanes), _loop(program, target, len(texts), scratch)])
+    main = "\n".join(
+        [head, *calls, tile.transfers(program, target.lanes), loop.loop(program, target, len(texts), scratch)]
+    )
     packs = [texts[k : k + chunks_in_module] for k in range(0, len(texts), chunks_in_module)]
-    return [loop, *("\n".join([head, *pack]) for pack in packs)]
+    return [main, *("\n".join([head, *pack]) for pack in packs)]
 
 
 def split(program: Program, size: int) -> tuple[list[Chunk], int]:
@@ -128,11 +121,6 @@ class _Writer:
     def fma(self, a: str, b: str, c: str) -> str:
         t = self.type
         return self.put(f"call {t} @llvm.fma.{self.suffix}({t} {a}, {t} {b}, {t} {c})")
-
-
-def splat(value: float) -> str:
-    """A constant in every lane."""
-    return f"splat (double 0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X})"
 
 
 def _chunk(
@@ -259,101 +247,3 @@ def _header(target: Target) -> str:
     t, s = f"<{target.lanes} x double>", f"v{target.lanes}f64"
     unary = [f"declare {t} @llvm.{f}.{s}({t})" for f in DECLARED]
     return "\n".join([*unary, f"declare {t} @llvm.fma.{s}({t}, {t}, {t})"])
-
-
-def _loop(program: Program, target: Target, chunks: int, scratch: int) -> str:
-    """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`."""
-    lanes, t, align = target.lanes, f"<{target.lanes} x double>", 8 * target.lanes
-    inputs, outputs = ([p.size for p in side] for side in (program.inputs, program.outputs))
-    declared, buffers, release = _buffers(lanes, {"in": sum(inputs), "out": sum(outputs), "scratch": scratch})
-    flags_declared, flags_cleared = _clear_flags(target)
-
-    ports, stride = [], len(inputs) + len(outputs)
-    for j, port in enumerate([*program.inputs, *program.outputs]):
-        ports.append(f"""%pp{j} = getelementptr ptr, ptr %args, i64 {j}
-%p{j} = load ptr, ptr %pp{j}
-%sp{j} = getelementptr i64, ptr %steps, i64 {j}
-%s{j} = load i64, ptr %sp{j}
-%c{j} = getelementptr i64, ptr %steps, i64 {stride}""")
-        stride += len(port.shape)
-    constants = [
-        f"%k{k} = getelementptr {t}, ptr %out, i64 {k}\nstore {t} {splat(n.value)}, ptr %k{k}, align {align}"
-        for k, n in enumerate(n for group in program.results for n in group)
-        if n.op == "const"
-    ]
-    moves: dict[str, list[str]] = {"load": [], "store": []}
-    for verb, buffer, sizes, first in (("load", "in", inputs, 0), ("store", "out", outputs, len(inputs))):
-        offset = 0
-        for j, size in enumerate(sizes, start=first):
-            moves[verb].append(f"""%o{j} = mul i64 %i, %s{j}
-%q{j} = getelementptr i8, ptr %p{j}, i64 %o{j}
-%b{j} = getelementptr {t}, ptr %{buffer}, i64 {offset}
-call void @{verb}_port{j}(ptr %b{j}, ptr %q{j}, i64 %s{j}, ptr %c{j}, i64 %n)""")
-            offset += size
-    calls = [f"call void @chunk{k}(ptr %in, ptr %out, ptr %scratch)" for k in range(chunks)]
-    lines = [
-        declared,
-        flags_declared,
-        """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {
-entry:
-%rows = load i64, ptr %dims""",
-        buffers,
-        *ports,
-        *constants,
-        f"""br label %loop
-loop:
-%i = phi i64 [0, %entry], [%next, %body]
-%more = icmp slt i64 %i, %rows
-br i1 %more, label %body, label %exit
-body:
-%next = add i64 %i, {lanes}
-%left = sub i64 %rows, %i
-%short = icmp slt i64 %left, {lanes}
-%n = select i1 %short, i64 %left, i64 {lanes}""",
-        *moves["load"],
-        *calls,
-        *moves["store"],
-        "br label %loop\nexit:",
-        release,
-        flags_cleared,
-        "ret void\n}",
-    ]
-    return "\n".join(lines)
-
-
-def _buffers(lanes: int, widths: dict[str, int]) -> tuple[str, str, str]:
-    """Declarations, set-up and release of the buffers of vectors: on the stack, or on the heap where they are large."""
-    t, align = f"<{lanes} x double>", 8 * lanes
-    total = align * sum(widths.values())
-    if total <= STACK:
-        return "", "\n".join(f"%{b} = alloca {t}, i64 {max(1, n)}, align {align}" for b, n in widths.items()), ""
-    lines, offset = (
-        [
-            f"%raw = call ptr @malloc(i64 {total + 64})",
-            "%whole = ptrtoint ptr %raw to i64",
-            "%beyond = add i64 %whole, 63",
-            "%aligned = and i64 %beyond, -64",
-            "%heap = inttoptr i64 %aligned to ptr",
-        ],
-        0,
-    )
-    for buffer, width in widths.items():
-        lines.append(f"%{buffer} = getelementptr {t}, ptr %heap, i64 {offset}")
-        offset += width
-    declared = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
-    return declared, "\n".join(lines), "call void @free(ptr %raw)"
-
-
-def _clear_flags(target: Target) -> tuple[str, str]:
-    """Declarations, and what forgets the floating-point flags that infinities and repeated rows raise."""
-    if not target.x86:
-        return "declare i32 @feclearexcept(i32)", "%cleared = call i32 @feclearexcept(i32 31)"
-    return (
-        "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)",
-        """%mxcsr = alloca i32, align 4
-call void @llvm.x86.sse.stmxcsr(ptr %mxcsr)
-%old = load i32, ptr %mxcsr
-%clear = and i32 %old, -64
-store i32 %clear, ptr %mxcsr
-call void @llvm.x86.sse.ldmxcsr(ptr %mxcsr)""",
-    )

@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkwise.backend import ir, tile
+from linkwise.backend import ir
+from linkwise.backend.target import Target
 from linkwise.graph.program import Program
 
 CHUNK = 500  # operations in a function: more of them spill more, fewer pass more through memory
@@ -35,13 +36,13 @@ def host() -> tuple[str, str, str]:
 
 
 @cache
-def target() -> ir.Target:
+def target() -> Target:
     """Lanes and instructions of this machine."""
     features = set(host()[2].split(","))
     x86 = platform.machine().lower() in ("x86_64", "amd64")
     arm = platform.machine().lower() in ("arm64", "aarch64")
     lanes = 8 if "+avx512f" in features else 4 if "+avx" in features else 2
-    return ir.Target(lanes, arm or "+fma" in features, x86)
+    return Target(lanes, arm or "+fma" in features, x86)
 
 
 def identity() -> str:
@@ -53,9 +54,9 @@ def identity() -> str:
 def _generator() -> str:
     """A hash of the modules that write the code, so that an edit of them is not answered by the cache."""
     total = hashlib.sha256()
-    for module in (ir, tile, sys.modules[__name__]):
+    for module in ("ir", "loop", "tile", "target", "llvm"):
         try:
-            total.update(Path(str(module.__file__)).read_bytes())
+            total.update(Path(str(sys.modules[f"linkwise.backend.{module}"].__file__)).read_bytes())
         except OSError:  # not in a file of its own: the version decides
             continue
     return total.hexdigest()

@@ -35,7 +35,7 @@ def split(program: Program, function: Callable[..., Any], threads: int) -> Calla
 
     def call(*inputs: Any, out: Any = None) -> Any:
         arrays = [np.asarray(x) for x in inputs]
-        ranks = [len(p.shape) for p in program.inputs]
+        ranks = [p.rank for p in program.inputs]
         if any(a.ndim < r for a, r in zip(arrays, ranks, strict=True)):
             return function(*arrays, out=out)
         batch = np.broadcast_shapes(*(a.shape[: a.ndim - r] for a, r in zip(arrays, ranks, strict=True)))
@@ -44,7 +44,8 @@ def split(program: Program, function: Callable[..., Any], threads: int) -> Calla
             return function(*arrays) if out is None else function(*arrays, out=out)
         axis = int(np.argmax(batch))
         whole = [np.broadcast_to(a, (*batch, *a.shape[a.ndim - r :])) for a, r in zip(arrays, ranks, strict=True)]
-        results = targets(program, batch, out)
+        steps = next((a.shape[a.ndim - p.rank] for a, p in zip(arrays, program.inputs, strict=True) if p.steps), 0)
+        results = targets(program, batch, out, steps)
         if out is not None:  # one piece must not write what another still reads
             whole = [a.copy() if any(np.may_share_memory(a, r) for r in results) else a for a in whole]
         edges = np.linspace(0, batch[axis], pieces + 1).astype(int)

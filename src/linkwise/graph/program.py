@@ -17,21 +17,34 @@ from linkwise.graph.op import OPS
 
 @dataclass(frozen=True)
 class Port:
-    """An input or output array of a program."""
+    """An input or output array of a program; with `steps`, one for each step of a repeated program."""
 
     name: str
     shape: tuple[int, ...]
+    steps: bool = False
 
     @property
     def size(self) -> int:
+        """How many numbers one step has."""
         return prod(self.shape)
+
+    @property
+    def rank(self) -> int:
+        """How many axes of an array belong to the port, after those of the batch."""
+        return len(self.shape) + self.steps
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Whether the last axes of an array of this shape are the port's."""
+        return len(shape) >= self.rank and shape[len(shape) - len(self.shape) :] == self.shape
 
 
 @dataclass(frozen=True)
 class Program:
     """Straight-line code. `inputs` and `outputs` are ports; `leaves[k]` and `results[k]` their nodes, flat.
 
-    `schedule` lists the live nodes, arguments before uses, without inputs and constants.
+    `schedule` lists the live nodes, arguments before uses, without inputs and constants. A program with ports that have
+    steps is run once for each step; `carries` are pairs (output, input): what an output was in a step, the input is in
+    the next.
     """
 
     name: str
@@ -39,6 +52,12 @@ class Program:
     outputs: tuple[Port, ...]
     leaves: tuple[tuple[Node, ...], ...]
     results: tuple[tuple[Node, ...], ...]
+    carries: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the program runs in steps."""
+        return any(p.steps for p in (*self.inputs, *self.outputs))
 
     @cached_property
     def schedule(self) -> tuple[Node, ...]:
@@ -76,7 +95,7 @@ class Program:
         for group in self.leaves:
             for n in group:
                 place[n.index] = len(place)
-        facts: list[Any] = [self.inputs, self.outputs]
+        facts: list[Any] = [self.inputs, self.outputs, self.carries]
         for n in self.schedule:
             facts.append(n.op)
             for a in n.args:

@@ -20,12 +20,13 @@ Cell = str | float | int | None
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under a head; numbers are shown with six digits, None as a dash."""
+    """Rows of cells under a head; numbers are shown with so many digits, None as a dash."""
 
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    digits: int = 6
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,8 @@ th, td { padding: 0.32rem 0.65rem; text-align: left; vertical-align: top; border
 tr:last-child td { border-bottom: 0; }
 th { background: var(--shade); font-weight: 600; white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td.text { min-width: 6rem; overflow-wrap: anywhere; }
+td.text { overflow-wrap: break-word; }
+td.long { min-width: 9rem; }
 figure { margin: 1rem 0; }
 figure svg { width: 100%; height: auto; max-width: 60rem; min-width: 38rem; }
 .scroll { overflow-x: auto; }
@@ -81,13 +82,13 @@ def write(experiments: Sequence[Experiment], path: str | PathLike[str]) -> None:
         part.write_text(page(experiments), encoding="utf-8")
 
 
-def number(x: float) -> str:
-    """A number for reading: six digits, two for tiny ones."""
+def number(x: float, digits: int = 6) -> str:
+    """A number for reading: so many digits, three or fewer for tiny and huge ones."""
     if x == 0:
         return "0"
     if not 1e-4 <= abs(x) < 1e7:
-        return f"{x:.2e}"
-    return f"{x:.6g}"
+        return f"{x:.{min(digits, 3) - 1}e}"
+    return f"{x:.{digits}g}"
 
 
 def _mark(experiment: Experiment) -> str:
@@ -120,7 +121,7 @@ def _table(table: Table) -> str:
     numeric = [all(not isinstance(row[k], str) for row in table.rows) for k in range(len(table.head))]
     head = "".join(_cell("th", title, right) for title, right in zip(table.head, numeric, strict=True))
     body = "\n".join(
-        "<tr>" + "".join(_cell("td", x, right) for x, right in zip(row, numeric, strict=True)) + "</tr>"
+        "<tr>" + "".join(_cell("td", x, right, table.digits) for x, right in zip(row, numeric, strict=True)) + "</tr>"
         for row in table.rows
     )
     note = f'\n<p class="note">{escape(table.note)}</p>' if table.note else ""
@@ -130,6 +131,7 @@ def _table(table: Table) -> str:
     )
 
 
-def _cell(tag: str, value: Cell, right: bool) -> str:
-    text = "–" if value is None else value if isinstance(value, str) else number(float(value))
-    return f'<{tag} class="{"number" if right else "text"}">{escape(text)}</{tag}>'
+def _cell(tag: str, value: Cell, right: bool, digits: int = 6) -> str:
+    text = "–" if value is None else value if isinstance(value, str) else number(float(value), digits)
+    kind = "number" if right else "long text" if len(text) > 16 else "text"
+    return f'<{tag} class="{kind}">{escape(text)}</{tag}>'

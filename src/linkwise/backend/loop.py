@@ -1,0 +1,184 @@
+"""The loop over rows that NumPy calls, and within it the loop over steps of a repeated program."""
+
+from __future__ import annotations
+
+from linkwise.backend.target import Target, splat
+from linkwise.graph.program import Port, Program
+
+STACK = 32 * 1024  # bytes of buffers beyond which they come from the heap
+
+
+def loop(program: Program, target: Target, chunks: int, scratch: int) -> str:
+    """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`."""
+    lanes, t = target.lanes, f"<{target.lanes} x double>"
+    inputs, outputs = ([p.size for p in side] for side in (program.inputs, program.outputs))
+    declared, buffers, release = _buffers(lanes, {"in": sum(inputs), "out": sum(outputs), "scratch": scratch})
+    flags_declared, flags_cleared = _clear_flags(target)
+    constants = [
+        f"%k{k} = getelementptr {t}, ptr %out, i64 {k}\nstore {t} {splat(n.value)}, ptr %k{k}, align {8 * lanes}"
+        for k, n in enumerate(n for group in program.results for n in group)
+        if n.op == "const"
+    ]
+    lines = [
+        declared,
+        flags_declared,
+        """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {
+entry:
+%rows = load i64, ptr %dims""",
+        _step_count(program) if program.repeated else "",
+        buffers,
+        _ports(program),
+        *constants,
+        f"""br label %loop
+loop:
+%i = phi i64 [0, %entry], [%next, %done]
+%more = icmp slt i64 %i, %rows
+br i1 %more, label %body, label %exit
+body:
+%next = add i64 %i, {lanes}
+%left = sub i64 %rows, %i
+%short = icmp slt i64 %left, {lanes}
+%n = select i1 %short, i64 %left, i64 {lanes}""",
+        _body(program, t, chunks),
+        "br label %done\ndone:\nbr label %loop\nexit:",
+        release,
+        flags_cleared,
+        "ret void\n}",
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def _ports(program: Program) -> str:
+    """Pointer, step from row to row, and steps within a row, of every port."""
+    lines, stride = [], len(program.inputs) + len(program.outputs)
+    for j, port in enumerate([*program.inputs, *program.outputs]):
+        lines.append(f"""%pp{j} = getelementptr ptr, ptr %args, i64 {j}
+%p{j} = load ptr, ptr %pp{j}
+%sp{j} = getelementptr i64, ptr %steps, i64 {j}
+%s{j} = load i64, ptr %sp{j}
+%c{j} = getelementptr i64, ptr %steps, i64 {stride + port.steps}""")
+        if port.steps:
+            lines.append(f"%tp{j} = getelementptr i64, ptr %steps, i64 {stride}\n%ts{j} = load i64, ptr %tp{j}")
+        stride += port.rank
+    return "\n".join(lines)
+
+
+def _body(program: Program, t: str, chunks: int) -> str:
+    """What happens to one tile of rows: inputs in, the chunks (again for each step), outputs out."""
+    inputs, outputs = list(enumerate(program.inputs)), list(enumerate(program.outputs, start=len(program.inputs)))
+    calls = "\n".join(f"call void @chunk{k}(ptr %in, ptr %out, ptr %scratch)" for k in range(chunks))
+    tile = [
+        f"%o{j} = mul i64 %i, %s{j}\n%q{j} = getelementptr i8, ptr %p{j}, i64 %o{j}" for j, _ in [*inputs, *outputs]
+    ]
+    places = [_places(inputs, "in", t), _places(outputs, "out", t)]
+    if not program.repeated:
+        return "\n".join([*tile, *places, _moves("load", inputs), calls, _moves("store", outputs)])
+    once = [[x for x in side if not x[1].steps] for side in (inputs, outputs)]
+    each = [[x for x in side if x[1].steps] for side in (inputs, outputs)]
+    at_step = [
+        f"%u{j} = mul i64 %step, %ts{j}\n%q{j}t = getelementptr i8, ptr %q{j}, i64 %u{j}"
+        for j, _ in (*each[0], *each[1])
+    ]
+    return "\n".join(
+        [
+            *tile,
+            *places,
+            _moves("load", once[0]),
+            """br label %steps_loop
+steps_loop:
+%step = phi i64 [0, %body], [%step_next, %step_body]
+%step_more = icmp slt i64 %step, %count
+br i1 %step_more, label %step_body, label %after
+step_body:""",
+            *at_step,
+            _moves("load", each[0], "t"),
+            calls,
+            _moves("store", each[1], "t"),
+            _carries(program, t),
+            "%step_next = add i64 %step, 1\nbr label %steps_loop\nafter:",
+            _moves("store", once[1]),
+        ]
+    )
+
+
+def _places(ports: list[tuple[int, Port]], buffer: str, t: str) -> str:
+    lines, offset = [], 0
+    for j, port in ports:
+        lines.append(f"%b{j} = getelementptr {t}, ptr %{buffer}, i64 {offset}")
+        offset += port.size
+    return "\n".join(lines)
+
+
+def _moves(verb: str, ports: list[tuple[int, Port]], at: str = "") -> str:
+    return "\n".join(
+        f"call void @{verb}_port{j}(ptr %b{j}, ptr %q{j}{at}, i64 %s{j}, ptr %c{j}, i64 %n)" for j, _ in ports
+    )
+
+
+def _carries(program: Program, t: str) -> str:
+    """Outputs copied to the inputs of the next step."""
+    starts = [[0], [0]]
+    for offsets, ports in zip(starts, (program.inputs, program.outputs), strict=True):
+        for port in ports:
+            offsets.append(offsets[-1] + port.size)
+    lines = []
+    for source, target in program.carries:
+        for k in range(program.outputs[source].size):
+            a, b = starts[1][source] + k, starts[0][target] + k
+            lines.append(f"""%from{b} = getelementptr {t}, ptr %out, i64 {a}
+%value{b} = load {t}, ptr %from{b}
+%to{b} = getelementptr {t}, ptr %in, i64 {b}""")
+    lines += [
+        f"store {t} %value{starts[0][target] + k}, ptr %to{starts[0][target] + k}"
+        for source, target in program.carries
+        for k in range(program.outputs[source].size)
+    ]
+    return "\n".join(lines)
+
+
+def _step_count(program: Program) -> str:
+    """How many steps there are: NumPy hands over the widths in the order in which the signature first names them."""
+    seen: list[str] = []
+    for port in (*program.inputs, *program.outputs):
+        for name in [*(["steps"] if port.steps else []), *map(str, port.shape)]:
+            if name not in seen:
+                seen.append(name)
+    return f"%count_at = getelementptr i64, ptr %dims, i64 {1 + seen.index('steps')}\n%count = load i64, ptr %count_at"
+
+
+def _buffers(lanes: int, widths: dict[str, int]) -> tuple[str, str, str]:
+    """Declarations, set-up and release of the buffers of vectors: on the stack, or on the heap where they are large."""
+    t, align = f"<{lanes} x double>", 8 * lanes
+    total = align * sum(widths.values())
+    if total <= STACK:
+        return "", "\n".join(f"%{b} = alloca {t}, i64 {max(1, n)}, align {align}" for b, n in widths.items()), ""
+    lines, offset = (
+        [
+            f"%raw = call ptr @malloc(i64 {total + 64})",
+            "%whole = ptrtoint ptr %raw to i64",
+            "%beyond = add i64 %whole, 63",
+            "%aligned = and i64 %beyond, -64",
+            "%heap = inttoptr i64 %aligned to ptr",
+        ],
+        0,
+    )
+    for buffer, width in widths.items():
+        lines.append(f"%{buffer} = getelementptr {t}, ptr %heap, i64 {offset}")
+        offset += width
+    declared = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
+    return declared, "\n".join(lines), "call void @free(ptr %raw)"
+
+
+def _clear_flags(target: Target) -> tuple[str, str]:
+    """Declarations, and what forgets the floating-point flags that infinities and repeated rows raise."""
+    if not target.x86:
+        return "declare i32 @feclearexcept(i32)", "%cleared = call i32 @feclearexcept(i32 31)"
+    return (
+        "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)",
+        """%mxcsr = alloca i32, align 4
+call void @llvm.x86.sse.stmxcsr(ptr %mxcsr)
+%old = load i32, ptr %mxcsr
+%clear = and i32 %old, -64
+store i32 %clear, ptr %mxcsr
+call void @llvm.x86.sse.ldmxcsr(ptr %mxcsr)""",
+    )

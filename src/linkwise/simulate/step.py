@@ -1,0 +1,78 @@
+"""One step of fixed length, over any scalar: semi-implicit Euler, and Runge and Kutta's of fourth order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from linkwise.errors import InputError
+from linkwise.robot.tree import Tree
+from linkwise.rotation import from_quaternion
+from linkwise.scalar import Scalar, sqrt
+from linkwise.vector import Vec3
+
+Vector = list[Scalar]
+Accelerations = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]  # (q, qd) -> qdd
+
+METHODS = ("euler", "rk4")
+
+
+def step(tree: Tree, accelerations: Accelerations, q: Vector, qd: Vector, dt: Scalar, method: str) -> tuple[Vector, Vector]:
+    """Positions and velocities after a time `dt`.
+
+    "euler" takes the new velocity for the new position, which keeps the energy of oscillations bounded; "rk4" is of
+    fourth order. Quaternions are integrated as four numbers and normalised at the end of the step.
+    """
+    if method == "euler":
+        new = along(qd, accelerations(q, qd), dt)
+        return normalised(tree, along(q, rates(tree, q, new), dt)), new
+    if method != "rk4":
+        raise InputError(f"method: expected one of {METHODS}, got {method!r}.")
+    half = dt * 0.5
+    v1, a1 = rates(tree, q, qd), accelerations(q, qd)
+    q2, qd2 = along(q, v1, half), along(qd, a1, half)
+    v2, a2 = rates(tree, q2, qd2), accelerations(q2, qd2)
+    q3, qd3 = along(q, v2, half), along(qd, a2, half)
+    v3, a3 = rates(tree, q3, qd3), accelerations(q3, qd3)
+    q4, qd4 = along(q, v3, dt), along(qd, a3, dt)
+    v4, a4 = rates(tree, q4, qd4), accelerations(q4, qd4)
+    sixth = dt * (1.0 / 6.0)
+    return normalised(tree, along(q, _sum(v1, v2, v3, v4), sixth)), along(qd, _sum(a1, a2, a3, a4), sixth)
+
+
+def rates(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Vector:
+    """Time derivatives of `q`: of a floating joint's position and quaternion, from its velocity in its own axes."""
+    found: Vector = [0.0] * tree.nq
+    for body in tree.bodies[1:]:
+        if body.is_single:
+            found[body.q] = qd[body.v]
+        elif body.kind == "floating":
+            x, y, z, w = q[body.q + 3 : body.q + 7]
+            v, omega = Vec3(*qd[body.v : body.v + 3]), Vec3(*qd[body.v + 3 : body.v + 6])
+            found[body.q : body.q + 3] = from_quaternion(x, y, z, w) @ v
+            a, b, c = omega * 0.5
+            found[body.q + 3 : body.q + 7] = [
+                w * a + y * c - z * b,
+                w * b + z * a - x * c,
+                w * c + x * b - y * a,
+                -(x * a + y * b + z * c),
+            ]
+    return found
+
+
+def normalised(tree: Tree, q: Vector) -> Vector:
+    """The same positions with unit quaternions."""
+    for body in tree.bodies[1:]:
+        if body.kind == "floating":
+            quaternion = q[body.q + 3 : body.q + 7]
+            inverse = 1.0 / sqrt(sum((x * x for x in quaternion[1:]), quaternion[0] * quaternion[0]))
+            q[body.q + 3 : body.q + 7] = [x * inverse for x in quaternion]
+    return q
+
+
+def along(x: Sequence[Scalar], rate: Sequence[Scalar], dt: Scalar) -> Vector:
+    """x + rate dt."""
+    return [a + b * dt for a, b in zip(x, rate, strict=True)]
+
+
+def _sum(a: Sequence[Scalar], b: Sequence[Scalar], c: Sequence[Scalar], d: Sequence[Scalar]) -> Vector:
+    return [p + (q + r) * 2.0 + s for p, q, r, s in zip(a, b, c, d, strict=True)]

@@ -94,12 +94,11 @@ def test_forward_dynamics(both):
     data, pq, pv = theirs.createData(), to_pin_q(robot, theirs, q), to_pin_v(robot, theirs, qd)
     G = coupling(robot, theirs)
     for route in ("inertia", "articulated"):
-        try:
-            kernel = lw.compile(robot, lw.forward_dynamics, route=route)
-        except lw.LinkwiseError as error:
-            assert "no inertia" in str(error)
+        if any("neither mass nor inertia" in d.message for d in robot.diagnostics):
+            with pytest.raises(lw.LinkwiseError, match="no inertia"):
+                lw.compile(robot, lw.forward_dynamics, route=route)
             continue
-        ours = kernel(q, qd, tau)
+        ours = lw.compile(robot, lw.forward_dynamics, route=route)(q, qd, tau)
         expected = np.array([pin.aba(theirs, data, x, v, G @ t) for x, v, t in zip(pq, pv, tau, strict=True)]) @ G
         for k in range(STATES):
             if np.isfinite(expected[k]).all():

@@ -13,9 +13,7 @@ import pinocchio as pin
 
 from linkwise.robot import Robot
 
-ROBOTS = Path(
-    str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots"))
-)
+ROBOTS = Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
 
 
 def example(name: str) -> Path:
@@ -86,9 +84,7 @@ def from_pin_matrix(robot: Robot, model: pin.Model, M: np.ndarray) -> np.ndarray
 def rnea(robot: Robot, model: pin.Model, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
     """Pinocchio's inverse dynamics in Linkwise's order, over a batch (n, ...)."""
     data = model.createData()
-    states = zip(
-        to_pin_q(robot, model, q), to_pin_v(robot, model, qd), to_pin_v(robot, model, qdd), strict=True
-    )
+    states = zip(to_pin_q(robot, model, q), to_pin_v(robot, model, qd), to_pin_v(robot, model, qdd), strict=True)
     return from_pin_tau(robot, model, np.array([pin.rnea(model, data, *state) for state in states]))
 
 

@@ -35,9 +35,7 @@ def stanford() -> Robot:
 def planar(name: str) -> Robot:
     """An arm of two links of the 001 cases, by standard DH parameters."""
     c = case(name)
-    columns = (
-        c[key] for key in ("theta", "d", "a", "alpha", "sigma", "m", "com_in_frame_j_from_Oj", "I_com")
-    )
+    columns = (c[key] for key in ("theta", "d", "a", "alpha", "sigma", "m", "com_in_frame_j_from_Oj", "I_com"))
     rows = [
         DHRow(theta, d, a, alpha, KINDS[int(sigma)], mass=m, com=com, inertia=I)
         for theta, d, a, alpha, sigma, m, com, I in zip(*columns, strict=True)

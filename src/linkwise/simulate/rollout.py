@@ -91,7 +91,8 @@ class Rollout:
                 raise
         if len(parts) == 1:
             return Motion(parts[0][0], parts[0][1], done)
-        return Motion(*(np.concatenate([p[k] for p in parts], axis=-2) for k in (0, 1)), done)
+        q_all, qd_all = (np.concatenate([p[k] for p in parts], axis=-2) for k in (0, 1))
+        return Motion(q_all, qd_all, done)
 
     @property
     def width(self) -> int:
@@ -135,7 +136,7 @@ def compile_rollout(
         raise InputError(f"method: expected one of {METHODS}, got {method!r}.")
     options = Options.checked(robot, (), False, (), gravity, threads)
     width = robot.nv if inputs is None else inputs
-    if not isinstance(width, int) or width < 1:
+    if width < 1:
         raise InputError(f"inputs: expected a whole number above 0, got {inputs!r}.")
     programs, refusal = [], LinkwiseError("rollout: no route.")
     for route in _routes():
@@ -154,9 +155,7 @@ def _routes() -> tuple[str, ...]:
     return tuple(open_choice) if isinstance(open_choice, Cheapest) else (open_choice,)
 
 
-def _trace(
-    robot: Robot, options: Options, method: str, control: Control | None, width: int, route: str
-) -> Program:
+def _trace(robot: Robot, options: Options, method: str, control: Control | None, width: int, route: str) -> Program:
     """The program of one step, carried from step to step."""
 
     def run(q: list[Any], qd: list[Any], u: list[Any], dt: list[Any]) -> Sequence[Any]:

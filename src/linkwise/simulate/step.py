@@ -16,7 +16,9 @@ Accelerations = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
 METHODS = ("euler", "rk4")
 
 
-def step(tree: Tree, accelerations: Accelerations, q: Vector, qd: Vector, dt: Scalar, method: str) -> tuple[Vector, Vector]:
+def step(
+    tree: Tree, accelerations: Accelerations, q: Vector, qd: Vector, dt: Scalar, method: str
+) -> tuple[Vector, Vector]:
     """Positions and velocities after a time `dt`.
 
     "euler" takes the new velocity for the new position, which keeps the energy of oscillations bounded; "rk4" is of

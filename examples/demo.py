@@ -1,4 +1,4 @@
-"""Inverse dynamics of real robots, checked against Pinocchio and timed beside it, and a report. Run with `make demo`."""
+"""Inverse dynamics of real robots, checked against Pinocchio and timed beside it. Run by `make demo`."""
 
 from __future__ import annotations
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for
         acceleration,
         algorithm,
         bias_forces,
+        centre_of_mass,
+        centroidal_matrix,
+        centroidal_momentum,
+        com_jacobian,
         coriolis_matrix,
         forward_dynamics,
         gravity_forces,
@@ -33,6 +37,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for
         kinetic_energy,
         mass_matrix,
         momentum,
+        operational_inertia,
         pose,
         poses,
         potential_energy,
@@ -44,7 +49,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for
     from linkwise.base_parameters import BaseParameters, base_parameters
     from linkwise.compile import compile
     from linkwise.dynamics import Dynamics
-    from linkwise.errors import InputError, LinkwiseError, ModelError, UnknownNameError
+    from linkwise.errors import InputError, LinkwiseError, ModelError, SimulationError, UnknownNameError
     from linkwise.kernel import Kernel
     from linkwise.robot import (
         DHRow,
@@ -72,19 +77,36 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for
         to_modified_dh,
     )
     from linkwise.robot.load import load
-    from linkwise.spatial import Pose
+    from linkwise.simulate import (
+        Drag,
+        GroundContact,
+        GroundFriction,
+        JointStop,
+        RollingWheel,
+        Simulation,
+        Thrust,
+        joint_stops,
+        simulate,
+    )
+    from linkwise.spatial import Motion, Pose, Wrench
+    from linkwise.steps import classical_acceleration, component_acceleration, difference, integrate, q_dot
+    from linkwise.vector import Vec3
 
 __all__ = [
     "Algorithm",
     "BaseParameters",
     "DHRow",
     "Diagnostic",
+    "Drag",
     "Drive",
     "Dynamics",
     "Frame",
     "Friction",
+    "GroundContact",
+    "GroundFriction",
     "InputError",
     "Joint",
+    "JointStop",
     "Kernel",
     "KhalilRow",
     "Limits",
@@ -93,25 +115,41 @@ __all__ = [
     "Loop",
     "Mimic",
     "ModelError",
+    "Motion",
     "Motor",
     "Pose",
     "Robot",
+    "RollingWheel",
+    "Simulation",
+    "SimulationError",
     "Spring",
+    "Thrust",
     "UnknownNameError",
+    "Vec3",
     "World",
+    "Wrench",
     "__version__",
     "acceleration",
     "algorithm",
     "base_parameters",
     "bias_forces",
+    "centre_of_mass",
+    "centroidal_matrix",
+    "centroidal_momentum",
+    "classical_acceleration",
+    "com_jacobian",
     "compile",
+    "component_acceleration",
     "coriolis_matrix",
+    "difference",
     "forward_dynamics",
     "gravity_forces",
     "hybrid_dynamics",
     "inbound_outbound",
+    "integrate",
     "inverse_dynamics",
     "jacobian",
+    "joint_stops",
     "joint_wrenches",
     "khalil",
     "kinetic_energy",
@@ -120,13 +158,16 @@ __all__ = [
     "mass_matrix",
     "modified_dh",
     "momentum",
+    "operational_inertia",
     "permutation",
     "pose",
     "poses",
     "potential_energy",
+    "q_dot",
     "random_tree",
     "regressor",
     "save",
+    "simulate",
     "standard_dh",
     "to_khalil",
     "to_modified_dh",
@@ -138,21 +179,27 @@ __all__ = [
 # where each public name lives; its module is imported when the name is first used, so that `import linkwise` is free
 _HOMES = {
     "linkwise.algorithms": """
-        Algorithm World acceleration algorithm bias_forces coriolis_matrix forward_dynamics gravity_forces
-        hybrid_dynamics inbound_outbound inverse_dynamics jacobian joint_wrenches kinetic_energy mass_matrix momentum
-        pose poses potential_energy regressor unit_accelerations velocity wrench_at
+        Algorithm World acceleration algorithm bias_forces centre_of_mass centroidal_matrix centroidal_momentum
+        com_jacobian coriolis_matrix forward_dynamics gravity_forces hybrid_dynamics inbound_outbound inverse_dynamics
+        jacobian joint_wrenches kinetic_energy mass_matrix momentum operational_inertia pose poses potential_energy
+        regressor unit_accelerations velocity wrench_at
     """,
     "linkwise.base_parameters": "BaseParameters base_parameters",
     "linkwise.compile": "compile",
     "linkwise.dynamics": "Dynamics",
     "linkwise.kernel": "Kernel",
-    "linkwise.errors": "InputError LinkwiseError ModelError UnknownNameError",
+    "linkwise.errors": "InputError LinkwiseError ModelError SimulationError UnknownNameError",
     "linkwise.robot": """
         DHRow Diagnostic Drive Frame Friction Joint KhalilRow Limits Link Loop Mimic Motor Robot Spring khalil
         list_robots modified_dh permutation random_tree save standard_dh to_khalil to_modified_dh
     """,
     "linkwise.robot.load": "load",
-    "linkwise.spatial": "Pose",
+    "linkwise.simulate": """
+        Drag GroundContact GroundFriction JointStop RollingWheel Simulation Thrust joint_stops simulate
+    """,
+    "linkwise.spatial": "Motion Pose Wrench",
+    "linkwise.steps": "classical_acceleration component_acceleration difference integrate q_dot",
+    "linkwise.vector": "Vec3",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -21,6 +21,8 @@ def compile(
     parameters: Any = (),
     gravity: Any = None,
     threads: int = 1,
+    forces: Any = None,
+    joint_forces: Any = None,
     **static: Any,
 ) -> Any:
     """Functions of NumPy arrays for one robot.
@@ -34,6 +36,11 @@ def compile(
         parameters: numbers of the model to turn into an input, such as ("hand.mass", "elbow.viscous").
         gravity: a vector to use instead of the robot's, or "input" to add it as an input.
         threads: over how many threads large batches are split.
+        forces: laws of the environment by frame or link, {"foot": law}: `law(pose, velocity)` takes the frame's `Pose`
+            in the world and its velocity, a `Motion` in the frame's axes, and returns the `Wrench` on the robot at the
+            frame's origin in its axes. It is traced, so it is written with the functions of `linkwise.scalar`. A list
+            of laws adds their wrenches.
+        joint_forces: laws along joints, {"elbow": law}: `law(position, speed)` returns the force or torque on it.
         static: further options of the algorithm, such as frame="tool".
 
     Returns:
@@ -41,21 +48,23 @@ def compile(
     """
     if not isinstance(robot, Robot):
         raise InputError(f"compile: expected a Robot, got {robot!r}. Load one with lw.load(...).")
-    options = Options.checked(robot, external, base_motion, parameters, gravity, threads)
+    options = Options.checked(robot, external, base_motion, parameters, gravity, threads, forces, joint_forces)
     if algorithm is None:
         if static:
-            valid = ("external", "base_motion", "parameters", "gravity", "threads")
+            valid = ("external", "base_motion", "parameters", "gravity", "threads", "forces", "joint_forces")
             raise UnknownNameError("option of compile", next(iter(static)), valid)
         return Dynamics(robot, options)
     if not isinstance(algorithm, Algorithm):
         raise InputError(f"compile: expected an algorithm such as linkwise.inverse_dynamics, got {algorithm!r}.")
-    asked = {
-        "external": bool(options.external),
-        "base_motion": options.base_motion,
-        "gravity": gravity is not None,
+    asked = {  # each with what the algorithm must use for it
+        "external": (options.external, "external"),
+        "forces": (options.forces, "external"),
+        "joint_forces": (options.joint_forces, "external"),
+        "base_motion": (options.base_motion, "base_motion"),
+        "gravity": (gravity is not None, "gravity"),
     }
-    for option, given in asked.items():
-        if given and option not in algorithm.uses:
+    for option, (given, use) in asked.items():
+        if given and use not in algorithm.uses:
             raise UnknownNameError(
                 f"option of {algorithm.name}",
                 option,

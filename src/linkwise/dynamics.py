@@ -87,6 +87,51 @@ class Dynamics:
         return self._kernel(alg.momentum)
 
     @cached_property
+    def centre_of_mass(self) -> Kernel:
+        """(q) -> com (3), in the world."""
+        return self._kernel(alg.centre_of_mass)
+
+    @cached_property
+    def com_jacobian(self) -> Kernel:
+        """(q) -> J (3, nv), with J qd the velocity of the centre of mass."""
+        return self._kernel(alg.com_jacobian)
+
+    @cached_property
+    def centroidal_momentum(self) -> Kernel:
+        """(q, qd) -> linear, then angular momentum about the centre of mass."""
+        return self._kernel(alg.centroidal_momentum)
+
+    @cached_property
+    def centroidal_matrix(self) -> Kernel:
+        """(q) -> A (6, nv), with A qd the centroidal momentum."""
+        return self._kernel(alg.centroidal_matrix)
+
+    @cached_property
+    def integrate(self) -> Kernel:
+        """(q, qd, dt) -> q after that time at constant velocity."""
+        return self._kernel(alg.integrate)
+
+    @cached_property
+    def difference(self) -> Kernel:
+        """(q0, q1) -> the velocity that leads from one to the other in unit time."""
+        return self._kernel(alg.difference)
+
+    @cached_property
+    def q_dot(self) -> Kernel:
+        """(q, qd) -> the rates of the numbers in q."""
+        return self._kernel(alg.q_dot)
+
+    @cached_property
+    def classical_acceleration(self) -> Kernel:
+        """(qd, qdd) -> a, in which floating joints have their classical acceleration."""
+        return self._kernel(alg.classical_acceleration)
+
+    @cached_property
+    def component_acceleration(self) -> Kernel:
+        """(qd, a) -> qdd, from classical accelerations of floating joints."""
+        return self._kernel(alg.component_acceleration)
+
+    @cached_property
     def regressor(self) -> Kernel:
         """(q, qd, qdd) -> Y, with tau = Y @ robot.parameters()."""
         return self._kernel(alg.regressor)
@@ -113,6 +158,10 @@ class Dynamics:
     ) -> NDArray[np.float64]:
         """Classical acceleration (..., 6) of a frame, linear then angular; gravity is not counted."""
         return self._at(alg.acceleration, (q, qd, qdd, *extra), frame=frame, axes=axes)
+
+    def operational_inertia(self, q: Any, frame: str, *extra: Any) -> NDArray[np.float64]:
+        """(J M^-1 J^T)^-1 (..., 6, 6) at a frame, in world axes; NaN where the frame cannot move in all directions."""
+        return self._at(alg.operational_inertia, (q, *extra), frame=frame)
 
     def wrench_at(self, sensor: str) -> Kernel:
         """A kernel (q, qd, qdd) -> wrench (6) through a fixed joint, named by itself or by its child link."""

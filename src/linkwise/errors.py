@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class LinkwiseError(ValueError):
@@ -16,6 +17,12 @@ class ModelError(LinkwiseError):
 
 class InputError(LinkwiseError):
     """Arguments of a call that do not fit: shapes, types, unknown options."""
+
+
+class SimulationError(LinkwiseError):
+    """A simulation that cannot go on; `result` is the motion up to there, or None."""
+
+    result: Any = None
 
 
 class UnknownNameError(LinkwiseError):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from linkwise.algorithms.algorithm import INPUTS, Algorithm, Cheapest, sizes
 from linkwise.backend.call import caller
-from linkwise.errors import LinkwiseError
+from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program, trace
 from linkwise.options import Options
 from linkwise.robot.align import aligned
@@ -46,13 +46,28 @@ def _trace(robot: Robot, algorithm: Algorithm, options: Options, arguments: dict
 
     def run(*inputs: list[Any]) -> Sequence[Any]:
         given = dict(zip((p.name for p in extra), inputs[len(standard) :], strict=True))
-        tree = Tree.of(options.model(robot, given), keep)
+        tree, state = Tree.of(options.model(robot, given), keep), None
+        if "external" in algorithm.uses:
+            tree, state = options.tree(tree), _state(algorithm, options, inputs)
         if algorithm.torques_only:
             tree = regrouped(aligned(tree))
-        surroundings = {"world": options.world(tree, given)} if algorithm.uses else {}
+        surroundings = {"world": options.world(tree, given, state)} if algorithm.uses else {}
         return algorithm.function(tree, *inputs[: len(standard)], **surroundings, **arguments)
 
     return trace(algorithm.name, run, [*standard, *extra], outputs)
+
+
+def _state(algorithm: Algorithm, options: Options, inputs: Sequence[list[Any]]) -> tuple[list[Any], list[Any]] | None:
+    """The inputs q and qd, where laws of the environment need them."""
+    if not options.forces:
+        return None
+    named = dict(zip(algorithm.inputs, inputs, strict=False))
+    if not named.keys() >= {"q", "qd"}:
+        raise InputError(
+            f"{algorithm.name}: forces depend on q and qd, but its inputs are {', '.join(algorithm.inputs)}."
+            " Compile it without forces."
+        )
+    return named["q"], named["qd"]
 
 
 def _routes(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from linkwise.algorithms.algorithm import Algorithm, World, external_on_bodies
-from linkwise.errors import InputError
+from linkwise.algorithms.environment import frame_wrenches, with_joint_laws
+from linkwise.errors import InputError, UnknownNameError
 from linkwise.graph.program import Port
 from linkwise.robot import check, numbers
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
+from linkwise.scalar import Scalar
 from linkwise.spatial import Motion, Wrench
 from linkwise.vector import Vec3
+
+Laws = tuple[tuple[str, tuple[Callable[..., Any], ...]], ...]  # of frames or joints, by name
 
 
 @dataclass(frozen=True)
@@ -24,10 +29,20 @@ class Options:
     parameters: tuple[str, ...] = ()
     gravity: Vec3 | str | None = None
     threads: int = 1
+    forces: Laws = ()
+    joint_forces: Laws = ()
 
     @classmethod
     def checked(
-        cls, robot: Robot, external: Any, base_motion: Any, parameters: Any, gravity: Any, threads: Any
+        cls,
+        robot: Robot,
+        external: Any,
+        base_motion: Any,
+        parameters: Any,
+        gravity: Any,
+        threads: Any,
+        forces: Any = None,
+        joint_forces: Any = None,
     ) -> Options:
         """Options that fit the robot, or an error that says which does not."""
         frames, paths = _names(external, "external"), _names(parameters, "parameters")
@@ -43,7 +58,12 @@ class Options:
             gravity = check.vector(gravity, "gravity")
         if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
             raise InputError(f"threads: expected a whole number of at least 1, got {threads!r}.")
-        return cls(frames, base_motion, paths, gravity, threads)
+        on_frames, on_joints = _laws(forces, "forces"), _laws(joint_forces, "joint_forces")
+        for name, _ in on_frames:
+            robot.frame(name)
+        for name, _ in on_joints:
+            _check_single(robot, name)
+        return cls(frames, base_motion, paths, gravity, threads, on_frames, on_joints)
 
     def values(self, robot: Robot) -> dict[str, tuple[float, ...]]:
         """The robot's own numbers at the paths of `parameters`."""
@@ -71,19 +91,53 @@ class Options:
             found[path] = tuple(next(flat) for _ in values)
         return numbers.substitute(robot, found)
 
-    def world(self, tree: Tree, given: dict[str, list[Any]]) -> World:
-        """What surrounds the robot, from constants and inputs."""
+    def tree(self, tree: Tree) -> Tree:
+        """The tree with the laws of `joint_forces`."""
+        return with_joint_laws(tree, dict(self.joint_forces))
+
+    def world(
+        self,
+        tree: Tree,
+        given: dict[str, list[Any]],
+        state: tuple[Sequence[Scalar], Sequence[Scalar]] | None = None,
+    ) -> World:
+        """What surrounds the robot, from constants and inputs; in the `state` q, qd the laws of `forces` act too."""
         rows, wrenches = given.get("f_ext", []), {}
         for k, name in enumerate(self.external if rows else ()):
             wrenches[name] = Wrench(Vec3(*rows[6 * k : 6 * k + 3]), Vec3(*rows[6 * k + 3 : 6 * k + 6]))
         v, a = given.get("base_velocity", [0.0] * 6), given.get("base_acceleration", [0.0] * 6)
         gravity = Vec3(*given["gravity"]) if "gravity" in given else self.gravity
-        return World(
+        world = World(
             gravity=gravity if isinstance(gravity, Vec3) else tree.gravity,
             base_velocity=Motion(Vec3(*v[:3]), Vec3(*v[3:])),
             base_acceleration=Motion(Vec3(*a[:3]), Vec3(*a[3:])),
-            external=external_on_bodies(tree, wrenches),
         )
+        if self.forces and state is not None:
+            for name, wrench in frame_wrenches(tree, *state, dict(self.forces), world).items():
+                wrenches[name] = wrenches[name] + wrench if name in wrenches else wrench
+        return replace(world, external=external_on_bodies(tree, wrenches))
+
+
+def _laws(value: Any, what: str) -> Laws:
+    """Laws by name, one or several for each."""
+    if value is None:
+        return ()
+    if not isinstance(value, Mapping):
+        raise InputError(f"{what}: expected laws by name, such as {{'foot': law}}, got {value!r}.")
+    found = []
+    for name, laws in value.items():
+        group = (laws,) if callable(laws) else tuple(laws) if isinstance(laws, (tuple, list)) else ()
+        if not group or not all(callable(law) for law in group):
+            raise InputError(f"{what} {name!r}: expected a function or a list of functions, got {laws!r}.")
+        found.append((name, group))
+    return tuple(found)
+
+
+def _check_single(robot: Robot, name: str) -> None:
+    """Refuse a law on what is not a joint of one degree of freedom."""
+    single = [j.name for j in robot.joints if j.kind not in ("fixed", "floating")]
+    if name not in single:
+        raise UnknownNameError("joint of one degree of freedom in joint_forces", name, single)
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:

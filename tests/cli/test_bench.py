@@ -25,3 +25,6 @@ def test_peers_that_cannot_compare_are_named(folder):
 def test_what_peers_model_otherwise_is_refused(folder):
     (folder / "side.toml").write_text('[[joint]]\nname = "elbow"\nspring = { stiffness = 10.0 }\n')
     assert "joint 'elbow' has a spring" in error("bench", "arm.urdf", "--side", "side.toml")
+    (folder / "side.toml").write_text('[[joint]]\nname = "elbow"\ndrive = { stiffness = 10.0 }\n')
+    assert "joint 'elbow' is elastic" in error("bench", "arm.urdf", "--side", "side.toml")
+    assert linkwise("bench", "arm.urdf", "--side", "side.toml", "--rigid", "--rows", "16").exit_code == 0

@@ -44,7 +44,7 @@ def test_losses_are_said(folder):
     (folder / "side.toml").write_text('[[joint]]\nname = "elbow"\n[joint.drive]\ngear = 50.0\nstiffness = 1000.0\n')
     result = linkwise("convert", "arm.urdf", "out.urdf", "--side", "side.toml")
     assert result.exit_code == 0
-    assert "does not carry" in result.stdout
+    assert "What a .urdf file does not carry:" in result.stdout
     assert json.loads(linkwise("convert", "arm.urdf", "out.urdf", "--side", "side.toml", "--json").stdout)["lost"]
 
 

@@ -37,6 +37,15 @@ def test_options_edit_the_robot(folder):
     assert facts["nv"] == 9
 
 
+def test_elastic_drives_are_taken_as_rigid_on_request(folder):
+    (folder / "side.toml").write_text('[[joint]]\nname = "elbow"\ndrive = { stiffness = 1000.0, gear = 50.0 }\n')
+    text = linkwise("info", "arm.urdf", "--side", "side.toml").stdout
+    assert "gear 50; stiffness 1000" in text
+    assert "none for inverse_dynamics" in text
+    text = linkwise("info", "arm.urdf", "--side", "side.toml", "--rigid").stdout
+    assert "none for" not in text
+
+
 def test_names_are_not_markup(folder):
     robot = lw.Robot([lw.Link("[red]a[/red]"), lw.Link("b", mass=1.0)], [lw.Joint("[x]", "[red]a[/red]", "b")])
     lw.save(robot, "odd.toml")

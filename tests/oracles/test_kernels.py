@@ -155,3 +155,75 @@ def test_every_robot(file, base):
     q, qd, qdd = random_states(robot, STATES)
     theirs = rnea(robot, model(path, floating=base == "floating"), q, qd, qdd)
     assert relative(lw.compile(robot).inverse_dynamics(q, qd, qdd), theirs) < 1e-12
+
+
+# ---- steps, the centre of mass, and inertia at a frame
+
+
+def aligned(model, ours, theirs):
+    """Pinocchio's configurations with the quaternions' signs of ours: it flips a sign beyond half a turn, we do not."""
+    theirs = theirs.copy()
+    for joint in list(model.joints)[1:]:
+        if joint.nq == 7:
+            k = slice(joint.idx_q + 3, joint.idx_q + 7)
+            theirs[:, k] *= np.sign((ours[:, k] * theirs[:, k]).sum(axis=1, keepdims=True))
+    return theirs
+
+
+def test_integrate(both):
+    """Small steps with their signs, large ones up to the sign of quaternions."""
+    robot, dyn, theirs, (q, qd, _) = both
+    pq, pv = to_pin_q(robot, theirs, q), to_pin_v(robot, theirs, qd)
+    for dt in (0.0, 1e-9, 1e-3, 0.3, 5.0):
+        ours = to_pin_q(robot, theirs, dyn.integrate(q, qd, dt))
+        expected = np.array([pin.integrate(theirs, x, v * dt) for x, v in zip(pq, pv, strict=True)])
+        assert relative(ours, expected if dt < 1.0 else aligned(theirs, ours, expected)) < 1e-14
+
+
+def test_difference(both):
+    robot, dyn, theirs, (q, qd, _) = both
+    for other in (random_states(robot, STATES, seed=1)[0], dyn.integrate(q, qd, 1e-6), -q):
+        ours = to_pin_v(robot, theirs, dyn.difference(q, other))
+        pairs = zip(to_pin_q(robot, theirs, q), to_pin_q(robot, theirs, other), strict=True)
+        expected = np.array([pin.difference(theirs, a, b) for a, b in pairs])
+        for joint in list(theirs.joints)[1:]:
+            if joint.nq == 2:  # whole turns of a continuous joint are counted here, and not there
+                ours[:, joint.idx_v] -= 2 * np.pi * np.round((ours - expected)[:, joint.idx_v] / (2 * np.pi))
+        assert np.abs(ours - expected).max() < 1e-13
+
+
+def test_centre_of_mass_and_centroidal_matrix(both):
+    robot, dyn, theirs, (q, qd, _) = both
+    data, pq, pv = theirs.createData(), to_pin_q(robot, theirs, q), to_pin_v(robot, theirs, qd)
+    com, J, A, h = [], [], [], []
+    for x, v in zip(pq, pv, strict=True):
+        com.append(pin.centerOfMass(theirs, data, x).copy())
+        J.append(pin.jacobianCenterOfMass(theirs, data, x).copy())
+        A.append(pin.ccrba(theirs, data, x, v).copy())
+        h.append(data.hg.vector.copy())
+    G = coupling(robot, theirs)
+    assert relative(dyn.centre_of_mass(q), np.array(com)) < 1e-13
+    assert relative(dyn.com_jacobian(q), np.array(J) @ G) < 1e-13
+    assert relative(dyn.centroidal_matrix(q), np.array(A) @ G) < 1e-12
+    assert relative(dyn.centroidal_momentum(q, qd), np.array(h)) < 1e-12
+
+
+def test_operational_inertia(both):
+    """Against Pinocchio's J and M, at a link that can move in all directions."""
+    robot, dyn, theirs, (q, _, _) = both
+    name, data, G = robot.moving_links[-1], theirs.createData(), coupling(robot, theirs)
+    try:
+        ours = dyn.operational_inertia(q[:10], name)
+    except lw.LinkwiseError as error:
+        if "no inertia" not in str(error):
+            raise
+        return
+    frame = theirs.getFrameId(name, pin.BODY)
+    for k, x in enumerate(to_pin_q(robot, theirs, q[:10])):
+        M = np.array(pin.crba(theirs, data, x))
+        J = pin.computeFrameJacobian(theirs, data, x, frame, pin.LOCAL_WORLD_ALIGNED) @ G
+        mobility = J @ np.linalg.solve(G.T @ (np.triu(M) + np.triu(M, 1).T) @ G, J.T)
+        if np.isnan(ours[k]).any():
+            assert np.linalg.cond(mobility) > 1e10
+        else:
+            assert relative(ours[k], np.linalg.inv(mobility)) < 1e-13 + 1e-15 * np.linalg.cond(mobility)

@@ -7,7 +7,7 @@ import linkwise as lw
 from linkwise.robot import Drive, Frame, Joint, Link, Motor, Robot
 from linkwise.vector import Vec3
 from support.sources import case, in_order, planar, serial, stanford, tree
-from support.trees import error
+from support.trees import error, hat
 
 PLANAR = ("001_RR_table4.1", "001_RR_vertical_payload", "001_PR_table4.3")
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -105,13 +105,91 @@ def test_moving_base(part):
     moved = lw.compile(robot, lw.inverse_dynamics, base_motion=True, gravity="input")
     assert error(moved(q, qd, qdd, [*v, *omega], a, GRAVITY @ R), tau) < 1e-12
 
-    body = c["base"]
+    floating, q, qd = on_a_floating_base(c)
+    accelerations = lw.component_acceleration(floating, qd, [*a, *qdd])
+    assert error(lw.compile(floating).inverse_dynamics(q, qd, accelerations), [*np.zeros(6), *tau]) < 1e-12
+
+
+def on_a_floating_base(c):
+    """The robot of the case with its base on a floating joint, and its positions and velocities."""
+    body, robot = c["base"], tree(c["robot"])
     base = Link("base", body["M"], np.array(body["MS"]) / body["M"], body["I_com"])
     floating = robot.replace(base).add(Link("world"), Joint("root", "world", "base", "floating"))
-    quaternion = from_matrix(R)
-    a[:3] -= np.cross(omega, v)
-    found = lw.compile(floating).inverse_dynamics([0, 0, 0, *quaternion, *q], [*v, *omega, *qd], [*a, *qdd])
-    assert error(found, [*np.zeros(6), *tau]) < 1e-12
+    q = [0.0, 0.0, 0.0, *from_matrix(np.array(c["R"])), *in_order(robot, c["q"])]
+    return floating, np.array(q), np.array([*c["v0_base_axes"], *c["w0_base_axes"], *in_order(robot, c["qd"])])
+
+
+@pytest.mark.parametrize("part", ["id", "fd"])
+def test_moving_base_by_hybrid_dynamics(part):
+    """Section 7.2: joints driven, base free; section 7.3: all free. The base's acceleration is classical."""
+    c = case("003_moving_base")
+    robot, q, qd = on_a_floating_base(c)
+    joints = [n for n in robot.names if n != "root"]
+    qdd, tau = (in_order(tree(c["robot"]), x) for x in (c[part]["qdd"], c[part].get("Gamma", c["Gamma"])))
+    driven, given = (joints, qdd) if part == "id" else ((), tau)
+    found = lw.compile(robot, lw.hybrid_dynamics, driven=driven)(q, qd, [*np.zeros(6), *given])
+    a = lw.classical_acceleration(robot, qd, found.qdd)
+    assert error(a[:6], c[part]["V0dot_classical_base_axes"]) < 1e-11
+    assert error(a[6:], qdd) < 1e-11
+    assert error(found.tau, [*np.zeros(6), *tau]) < 1e-11
+    if part == "fd":
+        for route in ("inertia", "articulated"):
+            forward = lw.compile(robot, lw.forward_dynamics, route=route)(q, qd, [*np.zeros(6), *tau])
+            assert error(forward, found.qdd) < 1e-11
+
+
+def test_composite_base_is_a_block_of_the_whole():
+    """Identities of section 7: J0^c = A11, and beta0^c = -(H1 + A12 qdd), gravity left to the base's acceleration."""
+    c = case("003_moving_base")
+    robot, q, qd = on_a_floating_base(c)
+    J, beta = composite_base(c)
+    A = lw.compile(robot).mass_matrix(q)
+    assert error(A[:6, :6], J) < 1e-12
+    still = lw.component_acceleration(robot, qd, np.zeros(robot.nv))  # no classical acceleration of the base
+    H = lw.compile(robot, lw.inverse_dynamics, gravity=(0, 0, 0))(q, qd, still)
+    qdd = in_order(tree(c["robot"]), c["id"]["qdd"])
+    assert error(-(H[:6] + A[:6, 6:] @ qdd), beta) < 1e-12
+    felt = np.linalg.solve(J, beta)
+    felt[:3] += GRAVITY @ np.array(c["R"])
+    assert error(felt, c["id"]["V0dot_classical_base_axes"]) < 1e-11
+
+
+def composite_base(c):
+    """J0^c and beta0^c by (94)-(96) as corrected, from the numbers of the case and the poses of its links."""
+    rows, robot = c["robot"], tree(c["robot"])
+    parents, dyn, q = rows["ant"], lw.compile(robot), in_order(robot, c["q"])
+    T = [np.eye(4), *(dyn.pose(q, f"link{k + 1}") for k in range(len(parents)))]
+    J = [inertia(body, k) for body, k in [(c["base"], None), *((rows, k) for k in range(len(parents)))]]
+    omega, shift, zeta = [np.array(c["w0_base_axes"])], [np.eye(6)], [np.zeros(6)]
+    for j, (i, s, rate, acceleration) in enumerate(
+        zip(parents, rows["sigma"], c["qd"], c["id"]["qdd"], strict=True), start=1
+    ):
+        X = np.linalg.inv(T[i]) @ T[j]
+        R, P, z = X[:3, :3].T, X[:3, 3], np.array([0.0, 0.0, 1.0])
+        carried = R @ omega[i]
+        omega.append(carried + (1 - s) * rate * z)
+        shift.append(np.block([[R, -R @ hat(P)], [np.zeros((3, 3)), R]]))
+        turning = np.cross(carried, rate * z)
+        gamma = [*(R @ np.cross(omega[i], np.cross(omega[i], P)) + 2 * s * turning), *((1 - s) * turning)]
+        zeta.append(gamma + acceleration * np.array([*(s * z), *((1 - s) * z)]))
+    beta = [-gyration(K, w) for K, w in zip(J, omega, strict=True)]
+    for j in range(len(parents), 0, -1):
+        i = parents[j - 1]
+        J[i] = J[i] + shift[j].T @ J[j] @ shift[j]  # (95)
+        beta[i] = beta[i] + shift[j].T @ (beta[j] - J[j] @ zeta[j])  # (96)
+    return J[0], beta[0]
+
+
+def inertia(body, k):
+    """The 6 by 6 inertia of a body about its frame's origin: of row k of a table, or of the one body there is."""
+    m, mc, I = (body[key] if k is None else body[key][k] for key in ("M", "MS", "J_origin"))
+    return np.block([[m * np.eye(3), -hat(mc)], [hat(mc), np.array(I)]])
+
+
+def gyration(J, omega):
+    """[w x (w x MS); w x J w]."""
+    mc = np.array([J[5, 1], J[3, 2], J[4, 0]])
+    return np.concatenate([np.cross(omega, np.cross(omega, mc)), np.cross(omega, J[3:, 3:] @ omega)])
 
 
 def from_matrix(R):
@@ -140,6 +218,21 @@ def test_serial_robot_with_rotor_inertia():
     """The accelerations found by forward dynamics need the torques it was given."""
     c = case("004_serial_RRPRRR")
     assert error(lw.compile(serial()).inverse_dynamics(c["q"], c["qd"], c["qdd"]), c["tau"]) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [
+        (lw.forward_dynamics, {"route": "inertia"}),
+        (lw.forward_dynamics, {"route": "articulated"}),
+        (lw.inbound_outbound, {}),
+    ],
+)
+def test_forward_dynamics_of_the_serial_robot(algorithm, options):
+    """The accelerations that its torques cause, by each route."""
+    c = case("004_serial_RRPRRR")
+    found = lw.compile(serial(), algorithm, **options)(c["q"], c["qd"], c["tau"])
+    assert error(found, c["qdd"]) < 1e-11
 
 
 def test_mass_matrix_with_motors():

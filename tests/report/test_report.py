@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.figures import save_figure
 from linkwise.report.experiments import EXPERIMENTS, Experiment, Picture, Table, check_names, run
 from linkwise.report.html import number, page, write
-from linkwise.report.plots import inline_svg, panels, save_figure
+from linkwise.report.plots import inline_svg, panels
 from linkwise.report.sources import SOURCES
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sources.json"

@@ -3,6 +3,12 @@
 from linkwise.algorithms.algorithm import Algorithm as Algorithm
 from linkwise.algorithms.algorithm import World as World
 from linkwise.algorithms.algorithm import algorithm as algorithm
+from linkwise.algorithms.centroidal import centre_of_mass as centre_of_mass
+from linkwise.algorithms.centroidal import centroidal_matrix as centroidal_matrix
+from linkwise.algorithms.centroidal import centroidal_momentum as centroidal_momentum
+from linkwise.algorithms.centroidal import com_jacobian as com_jacobian
+from linkwise.algorithms.classical import classical_acceleration as classical_acceleration
+from linkwise.algorithms.classical import component_acceleration as component_acceleration
 from linkwise.algorithms.coriolis import coriolis_matrix as coriolis_matrix
 from linkwise.algorithms.energy import kinetic_energy as kinetic_energy
 from linkwise.algorithms.energy import momentum as momentum
@@ -12,6 +18,9 @@ from linkwise.algorithms.forces import gravity_forces as gravity_forces
 from linkwise.algorithms.forward_dynamics import forward_dynamics as forward_dynamics
 from linkwise.algorithms.hybrid_dynamics import hybrid_dynamics as hybrid_dynamics
 from linkwise.algorithms.inbound_outbound import inbound_outbound as inbound_outbound
+from linkwise.algorithms.integration import difference as difference
+from linkwise.algorithms.integration import integrate as integrate
+from linkwise.algorithms.integration import q_dot as q_dot
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from linkwise.algorithms.inverse_dynamics import joint_wrenches as joint_wrenches
 from linkwise.algorithms.inverse_dynamics import wrench_at as wrench_at
@@ -21,5 +30,6 @@ from linkwise.algorithms.kinematics import pose as pose
 from linkwise.algorithms.kinematics import poses as poses
 from linkwise.algorithms.kinematics import velocity as velocity
 from linkwise.algorithms.mass_matrix import mass_matrix as mass_matrix
+from linkwise.algorithms.operational import operational_inertia as operational_inertia
 from linkwise.algorithms.regressor import regressor as regressor
 from linkwise.algorithms.walker_orin import unit_accelerations as unit_accelerations

@@ -16,7 +16,10 @@ from linkwise.vector import ZERO3, Vec3
 # widths that a shape may name
 Shape = tuple[str | int, ...]
 Outputs = tuple[Sequence[Scalar], ...]
-INPUTS: dict[str, Shape] = {"q": ("nq",), "qd": ("nv",), "qdd": ("nv",), "tau": ("nv",), "given": ("nv",)}
+INPUTS: dict[str, Shape] = {
+    "q": ("nq",), "qd": ("nv",), "qdd": ("nv",), "tau": ("nv",), "given": ("nv",),
+    "dt": (), "q0": ("nq",), "q1": ("nq",), "a": ("nv",),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Algorithm:
     def __call__(
         self,
         robot: Robot,
-        *inputs: Sequence[Scalar],
+        *inputs: Sequence[Scalar] | Scalar,
         gravity: Sequence[Scalar] | None = None,
         external: Mapping[str, Sequence[Scalar]] | None = None,
         **static: Any,
@@ -75,17 +78,19 @@ class Algorithm:
             raise InputError(
                 f"{self.name}: expected {len(self.inputs)} inputs ({', '.join(self.inputs)}), got {len(inputs)}."
             )
-        widths = sizes(robot)
+        widths, flat = sizes(robot), []
         for name, given in zip(self.inputs, inputs, strict=True):
-            width = widths[str(INPUTS[name][0])]
-            if len(given) != width:
-                raise InputError(f"{self.name}: expected {width} numbers for {name}, got {len(given)}.")
+            single = not INPUTS[name]
+            flat.append([given] if single and not isinstance(given, Sequence) else list(given))
+            width = 1 if single else widths[str(INPUTS[name][0])]
+            if len(flat[-1]) != width:
+                raise InputError(f"{self.name}: expected {width} numbers for {name}, got {len(flat[-1])}.")
         tree = Tree.of(robot, keep=arguments.pop("keep", ()))
         field_ = Vec3(*gravity) if gravity is not None else tree.gravity
         wrenches = {n: Wrench(Vec3(*w[:3]), Vec3(*w[3:])) for n, w in (external or {}).items()}
         world = World(gravity=field_, external=external_on_bodies(tree, wrenches))
         extra = {"world": world} if self.uses else {}
-        result = self.function(tree, *[list(x) for x in inputs], **extra, **arguments)
+        result = self.function(tree, *flat, **extra, **arguments)
         return result[0] if len(result) == 1 else result
 
     def arguments(self, robot: Robot, static: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +128,7 @@ def algorithm(
     """Describe an algorithm.
 
     Args:
-        inputs: names among q, qd, qdd, tau.
+        inputs: names among those of `INPUTS`: q, qd, qdd, tau, ...; dt is one number.
         outputs: name and shape of each, with widths nq, nv, nb (moving bodies), np (parameters) or numbers.
         uses: which of "gravity external base_motion" it takes from its `world`.
         torques_only: its outputs depend on the base parameters only, so bodies may be realigned and regrouped.

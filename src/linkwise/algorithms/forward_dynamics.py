@@ -43,11 +43,11 @@ def forward_dynamics(
     (flat,) = mass_matrix.function(tree, q)
     (h,) = bias_forces.function(tree, q, qd, world=world)
     n = tree.nv
-    factors = linear.factorise([flat[k : k + n] for k in range(0, n * n, n)], lambda k: _no_inertia(tree, k))
+    factors = linear.factorise([flat[k : k + n] for k in range(0, n * n, n)], lambda k: no_inertia_along(tree, k))
     return (linear.solve(factors, [a - b for a, b in zip(tau, h, strict=True)]),)
 
 
-def _no_inertia(tree: Tree, k: int) -> LinkwiseError:
+def no_inertia_along(tree: Tree, k: int) -> LinkwiseError:
     """Which link it is whose coordinate k has no inertia."""
     body = next(b for b in tree.bodies if any(place == k for place, _ in b.axes))
     return no_inertia(body)

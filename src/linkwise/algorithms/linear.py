@@ -36,13 +36,18 @@ def factorise(M: Sequence[Sequence[Scalar]], refuse: Callable[[int], Exception])
 def solve(factors: LDL, b: Sequence[Scalar]) -> list[Scalar]:
     """x with M x = b."""
     L, inverse = factors
-    n = len(inverse)
-    x = list(b)
-    for k in range(n - 1, -1, -1):
-        for i in range(k):
-            x[i] = x[i] - L[k][i] * x[k]
-    x = [x[k] * inverse[k] for k in range(n)]
-    for k in range(n):
+    x = [a * d for a, d in zip(half_solve(factors, b), inverse, strict=True)]
+    for k in range(len(x)):
         for i in range(k):
             x[k] = x[k] - L[k][i] * x[i]
+    return x
+
+
+def half_solve(factors: LDL, b: Sequence[Scalar]) -> list[Scalar]:
+    """x with L^T x = b, so that b^T M^-1 b = x^T D^-1 x."""
+    L, _ = factors
+    x = list(b)
+    for k in range(len(x) - 1, -1, -1):
+        for i in range(k):
+            x[i] = x[i] - L[k][i] * x[k]
     return x

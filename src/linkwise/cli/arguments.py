@@ -102,6 +102,7 @@ def robot_options(function: F) -> F:
     for option in (
         click.option("--lock", "locks", type=LockType(), metavar=LockType.name, multiple=True,
                      help="Fix a joint, at zero or at a value (rad or m). May be repeated."),
+        click.option("--rigid", is_flag=True, help="Take elastic drives as rigid."),
         click.option("--no-friction", is_flag=True, help="Leave out friction and damping."),
         click.option("--side", type=click.Path(), metavar="FILE",
                      help="A TOML file that adds what the robot file does not say: drives, limits, frames."),
@@ -112,7 +113,7 @@ def robot_options(function: F) -> F:
     return function
 
 
-def load(source: str, base: str, side: str | None, no_friction: bool, locks: Sequence[Lock]) -> Robot:
+def load(source: str, *, base: str, side: str | None, no_friction: bool, rigid: bool, locks: Sequence[Lock]) -> Robot:
     """The robot of a file or a name, with the options of `robot_options` applied."""
     import linkwise as lw
 
@@ -122,4 +123,6 @@ def load(source: str, base: str, side: str | None, no_friction: bool, locks: Seq
         for name in names:
             robot.joint(name)
         robot = robot.lock(names, at=robot.q({lock.joint: lock.at for lock in locks if lock.at}))
-    return robot.without_friction() if no_friction else robot
+    if no_friction:
+        robot = robot.without_friction()
+    return robot.rigid() if rigid else robot

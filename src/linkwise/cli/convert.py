@@ -59,7 +59,7 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
         facts |= {"output": str(out), "lost": list(lost)}
         if not as_json:
             click.echo(f"{model.name}: written to {out}" + ("" if lost else ", nothing lost"))
-            _print_lost(lost, out.suffix)
+            _print_lost(lost, f"a {out.suffix} file")
     if as_json:
         show.as_json(facts)
 
@@ -102,7 +102,7 @@ def _print(table: Table, form: str, name: str) -> None:
             axes = "; ".join(" ".join(_number(x) for x in r) for r in turn)
             click.echo(f"{what}: at {at}, rotation rows {axes}")
     click.echo(f"gravity in frame 0: {' '.join(_number(x) for x in table.gravity)}")
-    _print_lost(table.lost, "A table")
+    _print_lost(table.lost, "a table")
 
 
 def _number(x: Any) -> str:
@@ -110,5 +110,7 @@ def _number(x: Any) -> str:
 
 
 def _print_lost(lost: tuple[str, ...], what: str) -> None:
+    if lost:
+        click.echo(f"What {what} does not carry:")
     for sentence in lost:
-        click.echo(f"{what} does not carry: {sentence}")
+        click.echo(f"  {sentence}")

@@ -174,10 +174,15 @@ def _operations(counts: dict[str, Any]) -> None:
     kinds = ["mul", "add", "sincos"]
     head = ("kernel", *kinds, "others")
     rows: list[tuple[str, ...]] = []
+    refusals: dict[str, list[str]] = {}
     for name, count in counts.items():
         if isinstance(count, str):
-            rows.append((name, "", "", "", count))
+            refusals.setdefault(count, []).append(name)
             continue
         others = ", ".join(f"{v} {k}" for k, v in count.items() if k not in kinds)
-        rows.append((name, *(str(count.get(k, 0)) for k in kinds), others))
-    show.table(head, rows, right=kinds)
+        if any(count.values()):  # else there is nothing to compute
+            rows.append((name, *(str(count.get(k, 0)) for k in kinds), others))
+    if rows:
+        show.table(head, rows, right=kinds)
+    for reason, names in refusals.items():
+        click.echo(f"none for {', '.join(names)}: {reason}")

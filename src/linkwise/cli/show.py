@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDE = 160  # columns of output that is not a terminal's
+SHORT = 13  # characters; shorter cells are never broken
 
 
 def console() -> Console:
@@ -29,11 +30,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[st
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    for title in head:
-        grid.add_column(title, justify="right" if title in right else "left", overflow="fold")
-    for row in rows:
-        grid.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+    cells = [[cell if isinstance(cell, Text) else Text(str(cell)) for cell in row] for row in rows]
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    for k, title in enumerate(head):
+        short = all(len(row[k]) <= SHORT for row in cells)
+        grid.add_column(title, justify="right" if title in right else "left", overflow="fold", no_wrap=short)
+    for row in cells:
+        grid.add_row(*row)
     out = console()
     with out.capture() as captured:
         out.print(grid)

@@ -122,7 +122,8 @@ def torque(
     if output:
         result.write(output, **facts)
     if plot:
-        from linkwise.report.plots import save_figure, torque_figure
+        from linkwise.figures import save_figure
+        from linkwise.report.plots import torque_figure
 
         save_figure(torque_figure(result), plot)
     if as_json:

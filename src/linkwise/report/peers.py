@@ -29,11 +29,11 @@ def ideal(robot: Robot) -> Robot:
     for j in robot.joints:
         kind = "mimics another" if j.mimic else "has a spring" if j.spring else ""
         if j.drive and (j.drive.motor or j.drive.is_elastic):
-            kind = "has a motor of its own"
+            kind = "is elastic" if j.drive.is_elastic else "has a motor with a mass of its own"
+        remedy = "Take it as rigid (--rigid)" if kind == "is elastic" else f"Lock it (--lock {j.name})"
         if kind:
             raise LinkwiseError(
-                f"joint {j.name!r} {kind}, which other libraries model differently. Lock it (--lock {j.name})"
-                " or choose another robot."
+                f"joint {j.name!r} {kind}, which other libraries model differently. {remedy} or choose another robot."
             )
     return robot.without_friction()
 

@@ -1,18 +1,15 @@
-"""Pictures, drawn without a screen: for files, and for pages that are read by day and by night."""
+"""Pictures of results: for files, and for pages that are read by day and by night."""
 
 from __future__ import annotations
 
 import io
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from os import PathLike
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwise.errors import InputError
-from linkwise.files import replacing
+from linkwise.figures import COLOURS, INK, LIMIT, LINE, style
 from linkwise.trajectory.columns import COMPONENTS
 
 if TYPE_CHECKING:
@@ -22,30 +19,8 @@ if TYPE_CHECKING:
     from linkwise.report.torques import Torques
     from linkwise.robot.joint import Joint
 
-SUFFIXES = (".png", ".svg", ".pdf")
-INK = "#31363f"  # text and axes; `inline_svg` gives them the colour of the page's text
-LINE = "#2b7bba"
-LIMIT = "#d1495b"
-COLOURS = ("#2b7bba", "#e08a1e", "#3f9c56", "#b0529c", "#7a6cd0", "#3aa6a6", "#b5651d")
-STYLE: Any = {
-    "font.family": "sans-serif", "font.size": 9.0, "axes.titlesize": 9.5, "axes.labelsize": 9.0,
-    "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.7,
-    "axes.grid": True, "grid.color": "#8a8f98", "grid.alpha": 0.25, "grid.linewidth": 0.6,
-    "legend.frameon": False, "legend.fontsize": 8.0, "lines.linewidth": 1.6, "axes.formatter.useoffset": False,
-    "axes.unicode_minus": False, "text.parse_math": False, "svg.fonttype": "none", "svg.hashsalt": "linkwise",
-}  # fmt: skip
 UNITS = {"prismatic": ("m", "m/s", "N"), "floating": ("m", "m/s, rad/s", "N, N m")}
 MAX_JOINTS = 60  # rows of a picture; more would not fit into an image file
-
-
-@contextmanager
-def style() -> Iterator[None]:
-    """The look of all our pictures."""
-    import matplotlib
-
-    with matplotlib.rc_context(STYLE):
-        yield
 
 
 def torque_figure(result: Torques) -> Figure:
@@ -163,15 +138,6 @@ def panels(t: Any, curves: Mapping[str, Any], marks: Mapping[str, tuple[Any, Any
         if handles:
             figure.legend(handles, labels, loc="outside upper right")
     return figure
-
-
-def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
-    """A picture into a .png, .svg or .pdf file, replaced as a whole."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(f"{Path(path).name}: expected one of {', '.join(SUFFIXES)}, got {suffix or 'no suffix'}.")
-    with style(), replacing(path) as part:
-        figure.savefig(part, dpi=130, facecolor="white")
 
 
 def inline_svg(figure: Figure, prefix: str, title: str) -> str:

@@ -13,7 +13,7 @@ from linkwise.robot.drive import Drive, Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 
-LARGE = 64  # degrees of freedom from which kernels that grow with the square are left out
+LARGE = 48  # degrees of freedom from which kernels that grow with the square are left out
 LINEAR = ("inverse_dynamics", "joint_wrenches", "bias_forces", "gravity_forces")
 
 

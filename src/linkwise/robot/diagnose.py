@@ -28,7 +28,9 @@ def diagnose(robot: Robot) -> tuple[Diagnostic, ...]:
         moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         scale = float(np.abs(moments).max())
         values = ", ".join(f"{m:.4g}" for m in moments)
-        if moments[0] < -1e-9 * scale:
+        # a tensor that was moved from elsewhere carries the rounding of m c^2
+        rounding = 1e-12 * link.mass * sum(x * x for x in link.com)
+        if moments[0] < -max(1e-9 * scale, rounding):
             found.append(
                 Diagnostic(
                     "error",
@@ -36,7 +38,7 @@ def diagnose(robot: Robot) -> tuple[Diagnostic, ...]:
                     f"inertia tensor is indefinite: principal moments {values}",
                 )
             )
-        elif moments[2] - moments[0] - moments[1] > 1e-6 * scale:
+        elif moments[2] - moments[0] - moments[1] > max(1e-6 * scale, rounding):
             found.append(
                 Diagnostic(
                     "error",

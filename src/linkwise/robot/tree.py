@@ -7,7 +7,7 @@ that algorithms know three motions only. `Tree.of` keeps the origin of that fram
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ class Body:
     `kind` is "revolute", "prismatic", "floating" or "fixed"; `placement` is the pose of this body's frame in the
     parent's at q = 0; `q`, `v` are the first places of its coordinates, or of the joint it mimics by `ratio`, `offset`.
     `twist` is a constant added to the angle, from aligning frames. `of_link` is this body's frame in the moving link's.
+    `law` gives the force that something else, such as a stop, exerts on the joint at its position and speed.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Body:
     spring: Spring | None = None
     gear: Scalar = 1.0
     motor_friction: Friction = Friction()
+    law: Callable[[Scalar, Scalar], Scalar] | None = None
 
     @property
     def is_single(self) -> bool:
@@ -98,7 +100,7 @@ class Body:
         return [(k, wrench.power(unit)) for k, unit in self.axes]
 
     def resistance(self, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Scalar:
-        """Torque taken by rotor inertia, friction and springs of the joint itself, at its coordinate in `tau`."""
+        """Torque taken by rotor inertia, friction, springs and laws of the joint itself, at its coordinate in `tau`."""
         if not self.is_single:
             return 0.0
         v = qd[self.v] * self.ratio
@@ -106,6 +108,8 @@ class Body:
         torque = torque + self.motor_friction.torque(v * self.gear) * self.gear
         if self.spring is not None:
             torque = torque + self.spring.torque(self.position(q), v)
+        if self.law is not None:
+            torque = torque - self.law(self.position(q), v)
         return torque * self.ratio
 
 

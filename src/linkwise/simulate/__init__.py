@@ -1,1 +1,11 @@
-"""Motion in time: compiled rollouts, accurate integration, environment forces."""
+"""Motion in time: accurate integration, forces of the environment, compiled rollouts."""
+
+from linkwise.simulate.forces import Drag as Drag
+from linkwise.simulate.forces import GroundContact as GroundContact
+from linkwise.simulate.forces import GroundFriction as GroundFriction
+from linkwise.simulate.forces import JointStop as JointStop
+from linkwise.simulate.forces import RollingWheel as RollingWheel
+from linkwise.simulate.forces import Thrust as Thrust
+from linkwise.simulate.forces import joint_stops as joint_stops
+from linkwise.simulate.result import Simulation as Simulation
+from linkwise.simulate.simulation import simulate as simulate

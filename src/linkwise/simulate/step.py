@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from linkwise.algorithms.integration import q_dot
 from linkwise.errors import InputError
 from linkwise.robot.tree import Tree
-from linkwise.rotation import from_quaternion
 from linkwise.scalar import Scalar, sqrt
-from linkwise.vector import Vec3
 
 Vector = list[Scalar]
 Accelerations = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]  # (q, qd) -> qdd
@@ -42,23 +41,8 @@ def step(
 
 
 def rates(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Vector:
-    """Time derivatives of `q`: of a floating joint's position and quaternion, from its velocity in its own axes."""
-    found: Vector = [0.0] * tree.nq
-    for body in tree.bodies[1:]:
-        if body.is_single:
-            found[body.q] = qd[body.v]
-        elif body.kind == "floating":
-            x, y, z, w = q[body.q + 3 : body.q + 7]
-            v, omega = Vec3(*qd[body.v : body.v + 3]), Vec3(*qd[body.v + 3 : body.v + 6])
-            found[body.q : body.q + 3] = from_quaternion(x, y, z, w) @ v
-            a, b, c = omega * 0.5
-            found[body.q + 3 : body.q + 7] = [
-                w * a + y * c - z * b,
-                w * b + z * a - x * c,
-                w * c + x * b - y * a,
-                -(x * a + y * b + z * c),
-            ]
-    return found
+    """The rates of the numbers in `q`."""
+    return list(q_dot.function(tree, q, qd)[0])
 
 
 def normalised(tree: Tree, q: Vector) -> Vector:

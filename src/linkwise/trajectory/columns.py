@@ -13,7 +13,7 @@ POSITION = ("x", "y", "z", "qx", "qy", "qz", "qw")
 VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 COMPONENTS = {"q": POSITION, "qd": VELOCITY, "qdd": VELOCITY, "tau": WRENCH}  # of a floating joint
-RESULTS = ("tau.", "wrench.")  # what a file of results holds beside a motion
+RESULTS = ("tau.", "wrench.", "energy.")  # what a file of results holds beside a motion
 
 
 def column_names(robot: Robot, quantity: str) -> list[str]:

@@ -18,7 +18,7 @@ KNOWN = ("t", "time", "q", "qd", "qdd", "names")
 UNREADABLE = (
     ValueError, TypeError, KeyError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
-RESULTS = ("tau", "wrench", "links", "meta")  # what a file of results holds beside a motion
+RESULTS = ("tau", "wrench", "links", "energy", "meta")  # what a file of results holds beside a motion
 
 
 class NpzColumns(Columns):

@@ -42,7 +42,7 @@ def motion(robot: Robot, t: Array, q: Array, k: int) -> tuple[Array, Array]:
     for slot in robot.slots.values():
         at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
         if slot.nq == 7:
-            qd[:, to], qdd[:, to] = _body_rates(turned[:, at], dq[:, at], ddq[:, at])
+            qd[:, to], qdd[:, to] = body_rates(turned[:, at], dq[:, at], ddq[:, at])
         else:
             qd[:, to], qdd[:, to] = dq[:, at], ddq[:, at]
     qd[np.abs(qd) < REST * np.abs(qd).max(axis=0)] = 0.0
@@ -56,7 +56,7 @@ def _continuous(quaternion: Array) -> Array:
     return unit * np.concatenate([[1.0], np.cumprod(turn)])[:, None]
 
 
-def _body_rates(x: Array, dx: Array, ddx: Array) -> tuple[Array, Array]:
+def body_rates(x: Array, dx: Array, ddx: Array) -> tuple[Array, Array]:
     """Linear and angular velocity in body axes and their rates, from position and quaternion and their rates.
 
         omega = 2 vec(conj(e) de) / |e|^2,   v = R^T dp,   v_dot = R^T ddp - omega x v

@@ -1,0 +1,57 @@
+"""Signs of life of a long simulation."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from linkwise.errors import InputError
+
+PATIENCE = 2.0  # seconds of silence
+INTERVAL = 0.2  # seconds between two signs
+
+
+class Progress:
+    """Calls a function with the time reached and the end, or writes a line on a terminal, now and then.
+
+    Args:
+        end: the last time of the simulation, s.
+        report: `report(t, end)`; None writes to stderr when it is a terminal, False does nothing.
+    """
+
+    def __init__(self, end: float, report: Any) -> None:
+        if report not in (None, True, False) and not callable(report):
+            raise InputError(f"progress: expected a function of (t, end), None or False, got {report!r}.")
+        self._end = end
+        self._report: Callable[[float, float], None] | None = report if callable(report) else None
+        self._silent = report is False or (report is not True and not callable(report) and not sys.stderr.isatty())
+        self._begin = self._last = time.monotonic()
+        self._length = 0
+
+    def update(self, t: float) -> None:
+        """Say that the time `t` has been reached, if it is time to."""
+        now = time.monotonic()
+        if self._silent or now - self._last < INTERVAL:
+            return
+        self._last = now
+        if self._report is not None:
+            self._report(t, self._end)
+        elif now - self._begin > PATIENCE:
+            left = (now - self._begin) * (self._end - t) / t if t > 0.0 else 0.0
+            self._write(f"simulating: {t:.4g} of {self._end:g} s, about {left:.0f} s left (Ctrl-C keeps what is done)")
+
+    def close(self, t: float) -> None:
+        """Say the last word: the final time to a function; a terminal's line is wiped."""
+        if self._report is not None:
+            self._report(t, self._end)
+        elif self._length:
+            self._write("")
+            sys.stderr.write("\r")
+            sys.stderr.flush()
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write("\r" + line.ljust(self._length))
+        sys.stderr.flush()
+        self._length = len(line)

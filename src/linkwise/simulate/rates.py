@@ -1,0 +1,110 @@
+"""What an integrator of motions asks of a robot: rates of its coordinates, the forces, and where energy goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linkwise.algorithms import linear
+from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
+from linkwise.algorithms.forces import bias_forces
+from linkwise.algorithms.forward_dynamics import no_inertia_along
+from linkwise.algorithms.hybrid_dynamics import solve as solve_tree
+from linkwise.algorithms.integration import q_dot
+from linkwise.algorithms.kinematics import link_velocities
+from linkwise.algorithms.mass_matrix import mass_matrix
+from linkwise.robot.tree import Body, Tree
+from linkwise.scalar import Scalar
+
+POWERS = ("control", "drives", "environment", "friction")  # friction is what it takes away
+
+
+@algorithm(
+    inputs="q qd given",
+    outputs={"q_dot": ("nq",), "qdd": ("nv",), "tau": ("nv",), "power": (len(POWERS),)},
+    uses="gravity external",
+    torques_only=True,
+    driven=(),
+    route=Cheapest("inertia", "articulated"),
+)
+def motion_rates(
+    tree: Tree,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    given: Sequence[Scalar],
+    world: World,
+    driven: Sequence[str],
+    route: str,
+) -> Outputs:
+    """Rates of positions, accelerations, forces, and the powers of `POWERS`, with some joints driven.
+
+        d/dt (kinetic + potential energy) = control + drives + environment - friction
+
+    Args:
+        tree: the robot.
+        q: positions (nq); quaternions of any length.
+        qd: velocities (nv).
+        given: for each coordinate its acceleration where its joint is driven, else its force (nv).
+        world: gravity, and external wrenches.
+        driven: names of the joints whose accelerations are given.
+        route: "inertia" or "articulated", as in forward dynamics.
+    """
+    held = {k for b in tree.bodies for k, _ in b.axes if b.name in driven}
+    if route == "articulated":
+        answer = solve_tree(tree, q, qd, given, held, world)
+        qdd, tau = answer.qdd, answer.tau
+    else:
+        qdd, tau = _by_inertia(tree, q, qd, given, sorted(held), world)
+    work = [f * v for f, v in zip(tau, qd, strict=True)]
+    powers = (
+        sum((x for k, x in enumerate(work) if k not in held), 0.0),
+        sum((x for k, x in enumerate(work) if k in held), 0.0),
+        _environment(tree, q, qd, world),
+        sum((_dissipation(b, qd) for b in tree.bodies[1:]), 0.0),
+    )
+    (rate,) = q_dot.function(tree, q, qd)
+    return rate, qdd, tau, powers
+
+
+def _by_inertia(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], given: Sequence[Scalar], held: Sequence[int], world: World
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Accelerations and forces from M qdd + h = tau, in which each row has one unknown."""
+    n = tree.nv
+    (flat,) = mass_matrix.function(tree, q)
+    (h,) = bias_forces.function(tree, q, qd, world=world)
+    M = [flat[k : k + n] for k in range(0, n * n, n)]
+    free = [k for k in range(n) if k not in held]
+
+    rest = [given[k] - h[k] - sum((M[k][j] * given[j] for j in held), 0.0) for k in free]
+    factors = linear.factorise([[M[i][j] for j in free] for i in free], lambda k: no_inertia_along(tree, free[k]))
+    qdd = list(given)
+    for k, x in zip(free, linear.solve(factors, rest), strict=True):
+        qdd[k] = x
+    tau = list(given)
+    for k in held:
+        tau[k] = h[k] + sum((M[k][j] * qdd[j] for j in range(n)), 0.0)
+    return qdd, tau
+
+
+def _environment(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world: World) -> Scalar:
+    """Power of external wrenches and of laws along joints."""
+    total: Scalar = 0.0
+    v = link_velocities(tree, q, qd, world)
+    for i, wrench in world.external.items():
+        total = total + wrench.power(v[i])
+    for b in tree.bodies[1:]:
+        if b.law is not None:
+            speed = qd[b.v] * b.ratio
+            total = total + b.law(b.position(q), speed) * speed
+    return total
+
+
+def _dissipation(b: Body, qd: Sequence[Scalar]) -> Scalar:
+    """Power that friction and dampers of a joint take away."""
+    if not b.is_single:
+        return 0.0
+    v = qd[b.v] * b.ratio
+    torque = b.friction.torque(v) + b.motor_friction.torque(v * b.gear) * b.gear
+    if b.spring is not None:
+        torque = torque + v * b.spring.damping
+    return torque * v

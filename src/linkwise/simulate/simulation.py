@@ -1,0 +1,257 @@
+"""Simulation by SciPy's integrators: accurate, with events, energy balance and prescribed joints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import is_dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.algorithms import kinetic_energy, potential_energy
+from linkwise.errors import InputError, LinkwiseError, SimulationError, UnknownNameError
+from linkwise.kernel import Kernel
+from linkwise.options import Options
+from linkwise.robot.drive import Friction
+from linkwise.robot.joint import Joint
+from linkwise.robot.robot import Robot
+from linkwise.simulate.energies import Energies
+from linkwise.simulate.events import Watch, watches
+from linkwise.simulate.files import versions
+from linkwise.simulate.motions import Array, Prescribed, prescribed
+from linkwise.simulate.progress import Progress
+from linkwise.simulate.rates import POWERS, motion_rates
+from linkwise.simulate.result import Simulation
+from linkwise.simulate.solver import METHODS, Course, Run, work_scale
+from linkwise.simulate.system import Control, System, constant, loads_of
+
+KEPT = 32  # sets of kernels
+ROWS_A_SECOND, FEWEST, MOST = 100, 100, 10_000  # of a result whose times are not given
+RANGES = {"rtol": (1e-13, 0.1), "atol": (1e-30, 1.0), "max_step": (1e-12, np.inf)}
+
+
+def simulate(
+    robot: Robot,
+    q0: Any,
+    qd0: Any,
+    t: Any,
+    *,
+    control: Any = None,
+    driven: Any = None,
+    forces: Any = None,
+    joint_forces: Any = None,
+    external: Any = None,
+    method: str = "DOP853",
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    max_step: float = np.inf,
+    events: Any = None,
+    dense: bool = False,
+    smooth_friction: bool = True,
+    progress: Any = None,
+) -> Simulation:
+    """The motion of a robot under control, prescribed motions of some joints, and forces of its environment.
+
+    Free joints are integrated; driven ones follow their motions exactly, and the torques for that come out in
+    `result.tau`. Ctrl-C ends a simulation and keeps what was computed.
+
+    Args:
+        robot: a tree, fixed or floating.
+        q0: positions at the start (nq), or a mapping of joints to positions; those of driven joints do not matter.
+        qd0: velocities at the start (nv), or a mapping, or None for rest.
+        t: the final time, s, for rows every 10 ms (at least 101, at most 10001); or rising times of the rows, at the
+            first of which the motion starts.
+        control: `control(t, q, qd) -> tau` (nv), a vector or mapping of constant torques, or None. It must depend on
+            its arguments alone: solvers try steps that they then discard. Entries of driven joints are not used.
+        driven: for each driven joint a function of time that returns (q, qd, qdd), a SciPy spline, or a number to hold.
+        forces: laws of the environment by frame, as in `compile`: `law(pose, velocity) -> Wrench`.
+        joint_forces: laws along joints, as in `compile`, such as `joint_stops(robot)`.
+        external: wrenches on frames or links, in their axes: six numbers, or a function of (t, q, qd) that gives them.
+        method: "DOP853", "RK45", "RK23", or "LSODA", "Radau", "BDF" for stiff forces such as hard contacts.
+        rtol: relative tolerance of a step.
+        atol: absolute tolerance of a step, in rad, m, rad/s and m/s.
+        max_step: longest step, s; choose it shorter than the shortest thing that happens from outside.
+        events: functions of (t, q, qd) whose zeros are sought, one, a list, or by name; with the attributes `terminal`
+            and `direction` as SciPy has them.
+        dense: keep what is needed for `result.state(t)` at any time.
+        smooth_friction: integrate dry friction as coulomb * tanh(qd / width), which a solver can pass at standstill.
+        progress: a function of (t, end) that is called now and then; None writes a line to a terminal after 2 s, False
+            does not.
+
+    Returns:
+        A `Simulation`.
+
+    Source: [Khalil] section 7.2, end: with joint accelerations given, only the base is integrated.
+    """
+    if not isinstance(robot, Robot):
+        raise InputError(f"simulate: expected a Robot first, got {robot!r}. Load one with lw.load(...).")
+    times, tolerances = _times(t), _tolerances(rtol=rtol, atol=atol, max_step=max_step)
+    if method not in METHODS:
+        raise UnknownNameError("method of simulate", method, METHODS)
+    model, notes = _model(robot, smooth_friction)
+    motions, loads = prescribed(model, driven), loads_of(external, model)
+    watched, sign = watches(events), Progress(float(times[-1]), progress)
+    begin = time.perf_counter()
+
+    options = Options.checked(model, tuple(loads), False, (), None, 1, forces, joint_forces)
+    kernels = _kernels(model, options, tuple(m.joint for m in motions))
+    system = System(model, kernels.rates, _control(model, control), motions, list(loads.values()))
+    q, qd = _start(model, q0, qd0, motions, float(times[0]))
+    y = system.start(q, qd)
+    atols = np.full(len(y), tolerances["atol"])
+    atols[-len(POWERS) :] *= work_scale(model, q)
+
+    run = Run(system, times, watched, sign, keep=bool(dense))
+    facts: dict[str, Any] = {"method": method, **tolerances, "versions": versions()}
+    try:
+        run.go(y, method, **{**tolerances, "atol": atols})
+    except SimulationError as error:
+        if run.course.rows:
+            error.result = _result(robot, system, kernels, run.course, watched, notes, facts)
+        raise
+    facts |= {"steps": run.course.steps, "evaluations": system.evaluations, "seconds": time.perf_counter() - begin}
+    return _result(robot, system, kernels, run.course, watched, notes, facts)
+
+
+def _result(
+    robot: Robot,
+    system: System,
+    kernels: Kernels,
+    course: Course,
+    watched: list[Watch],
+    notes: tuple[str, ...],
+    facts: dict[str, Any],
+) -> Simulation:
+    """The rows of a run with all that follows from them."""
+    t, q, qd, work, *inputs = (np.array(column) for column in zip(*course.rows, strict=True))
+    found = kernels.rates(q, qd, *inputs)
+    energy = Energies(kernels.kinetic(q, qd), kernels.potential(q), *work.T)
+    motion = None
+    if course.pieces:
+        from scipy.integrate import OdeSolution
+
+        solution = OdeSolution(course.breaks, course.pieces)
+
+        def motion(at: float) -> tuple[Array, Array]:
+            return system.state(at, solution(at))
+
+    crossings = {w.name: w.result(robot.nq, robot.nv) for w in watched}
+    return Simulation(robot, t, q, qd, found.qdd, found.tau, energy, course.status, crossings, notes, facts, motion)
+
+
+class Kernels(NamedTuple):
+    """The functions that a simulation is made of."""
+
+    rates: Kernel
+    kinetic: Kernel
+    potential: Kernel
+
+
+def _kernels(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
+    """The kernels of a simulation, kept for the next one of the same robot under the same forces.
+
+    Laws that are functions are traced again each time, because what they refer to may have changed.
+    """
+    laws = [law for _, group in (*options.forces, *options.joint_forces) for law in group]
+    frozen = all(is_dataclass(law) and type(law).__hash__ is not None for law in laws)
+    return (_traced if frozen else _traced.__wrapped__)(robot, options, driven)
+
+
+@lru_cache(maxsize=KEPT)
+def _traced(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
+    rates = Kernel.of(robot, motion_rates, options, {"driven": driven})
+    return Kernels(rates, *(Kernel.of(robot, a, Options(), {}) for a in (kinetic_energy, potential_energy)))
+
+
+def _model(robot: Robot, smooth: bool) -> tuple[Robot, tuple[str, ...]]:
+    """The robot as it is integrated, and what was done to it."""
+    if robot.nv == 0:
+        raise InputError(f"simulate: expected a robot with joints that move, got {robot.name!r}, which has none.")
+    if robot.loops:
+        names = ", ".join(repr(loop.name) for loop in robot.loops)
+        raise LinkwiseError(
+            f"simulate: expected a tree, got the robot {robot.name!r} with loops ({names}), which would fall open."
+            " Use robot.replace(loops=()) to simulate the tree alone."
+        )
+    dry = [j.name for j in robot.joints if _smoothed(j) is not j]
+    if not smooth or not dry:
+        return robot, ()
+    note = f"dry friction is smoothed, coulomb * tanh(qd / width), at joints {', '.join(map(repr, dry))}"
+    return robot.replace(joints=[_smoothed(j) for j in robot.joints]), (note,)
+
+
+def _smoothed(joint: Joint) -> Joint:
+    def smooth(f: Friction) -> Friction:
+        return replace(f, law="tanh") if f.law == "coulomb" and f.coulomb else f
+
+    friction, drive = smooth(joint.friction), joint.drive
+    if drive is not None and smooth(drive.friction) is not drive.friction:
+        drive = replace(drive, friction=smooth(drive.friction))
+    same = friction is joint.friction and drive is joint.drive
+    return joint if same else replace(joint, friction=friction, drive=drive)
+
+
+def _times(t: Any) -> Array:
+    """The times of the rows."""
+    try:
+        times = np.asarray(t, dtype=float)
+    except (TypeError, ValueError):
+        times = np.empty((0, 0))
+    if times.ndim == 0 and 0.0 < times < np.inf:
+        rows = int(np.clip(round(float(times) * ROWS_A_SECOND), FEWEST, MOST))
+        return np.linspace(0.0, float(times), rows + 1)
+    if times.ndim != 1 or len(times) < 2 or not np.isfinite(times).all() or np.any(np.diff(times) <= 0.0):
+        raise InputError(f"t: expected a final time above 0 s, or two or more rising times, got {t!r}.")
+    return times
+
+
+def _tolerances(**given: Any) -> dict[str, float]:
+    """Settings of a solver as numbers within their ranges."""
+    found = {}
+    for name, value in given.items():
+        least, most = RANGES[name]
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = np.nan
+        if not least <= number <= most:
+            raise InputError(f"{name}: expected a number from {least:g} to {most:g}, got {value!r}.")
+        found[name] = number
+    return found
+
+
+def _control(robot: Robot, control: Any) -> Control | None:
+    if control is None or callable(control):
+        return control
+    return constant(_vector(robot, control, "control", "v"))
+
+
+def _start(robot: Robot, q0: Any, qd0: Any, motions: tuple[Prescribed, ...], t: float) -> tuple[Array, Array]:
+    """Positions and velocities at the start, driven joints on their motions, quaternions of length one."""
+    q, qd = _vector(robot, q0, "q0", "q"), _vector(robot, {} if qd0 is None else qd0, "qd0", "v")
+    for m in motions:
+        s = m.slot
+        q[s.q : s.q + s.nq], qd[s.v : s.v + s.nv], _ = m.at(t)
+    for name, s in robot.slots.items():
+        if s.nq == 7:
+            length = float(np.linalg.norm(q[s.q + 3 : s.q + 7]))
+            if length < 1e-6:
+                raise InputError(f"q0: joint {name!r}: expected a quaternion x, y, z, w that is not zero, got zeros.")
+            q[s.q + 3 : s.q + 7] /= length
+    return q, qd
+
+
+def _vector(robot: Robot, value: Any, what: str, kind: str) -> Array:
+    """A vector of finite numbers of the robot's width, from one or from a mapping by joints."""
+    if isinstance(value, Mapping):
+        return robot.q(value) if kind == "q" else robot.v(value)
+    width = robot.nq if kind == "q" else robot.nv
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf" or array.shape != (width,) or not np.isfinite(array).all():
+        raise InputError(
+            f"{what}: expected {width} finite numbers, or a mapping of joints to numbers, got {value!r}."
+            f" The joints are {', '.join(robot.names)}."
+        )
+    return array.astype(float)

@@ -1,0 +1,132 @@
+"""The loop around SciPy's solvers: rows at the times asked for, events, progress, and an end at any moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import SimulationError
+from linkwise.simulate.events import Watch
+from linkwise.simulate.motions import Array
+from linkwise.simulate.progress import Progress
+from linkwise.simulate.system import System
+
+METHODS = ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")
+
+
+@dataclass
+class Course:
+    """What a run leaves behind: rows of `System.row`, and how it ended."""
+
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    status: str = "finished"
+    steps: int = 0
+    breaks: list[float] = field(default_factory=list)
+    pieces: list[Any] = field(default_factory=list)  # interpolants of the steps, where they are kept
+
+
+class Run:
+    """One simulation from the first of `times` to the last."""
+
+    def __init__(
+        self, system: System, times: Array, events: Sequence[Watch], progress: Progress, *, keep: bool
+    ) -> None:
+        self._system, self._times, self._events, self._progress, self._keep = system, times, events, progress, keep
+        self._next = 0  # of `times`, the first that has no row
+        self.course = Course()
+
+    def go(self, y: Array, method: str, **options: Any) -> Course:
+        """Integrate from the state `y`; Ctrl-C ends it early, and an error leaves what was computed in `course`."""
+        import scipy.integrate
+
+        course, t = self.course, float(self._times[0])
+        course.breaks.append(t)
+        try:
+            self._record(t, y)
+            for watch in self._events:
+                watch.begin(t, *self._system.state(t, y))
+            solver = getattr(scipy.integrate, method)(self._system, t, y, float(self._times[-1]), **options)
+            while solver.status == "running":
+                message = solver.step()
+                if solver.status == "failed":
+                    raise SimulationError(
+                        f"simulate: the solver {method} stopped at t = {solver.t:.9g} s: {message or 'no reason given'}"
+                        " Loosen rtol and atol, try method='LSODA' or 'Radau' for stiff forces, or look for jumps in"
+                        " control and forces."
+                    )
+                if self._step(solver):
+                    break
+                t, y = solver.t, solver.y.copy()
+                self._progress.update(t)
+        except KeyboardInterrupt:
+            if not course.rows:
+                raise
+            course.status = "interrupted"
+            self._finish_row(t, y)
+        except SimulationError:
+            if course.rows:
+                course.status = "failed"
+                self._finish_row(t, y)
+            raise
+        finally:
+            self._progress.close(t)
+        return course
+
+    def _step(self, solver: Any) -> bool:
+        """Keep what a step brought; True when an event ends the simulation in it."""
+        begin, end = float(solver.t_old), float(solver.t)
+        piece: Any = solver.dense_output() if self._needs_interior(end) else None
+        stop = self._watch(piece, begin, end) if self._events else None
+        last = end if stop is None else stop[0]
+        while self._next < len(self._times) and self._times[self._next] <= last:
+            at = float(self._times[self._next])
+            self._record(at, solver.y if piece is None or at == end else piece(at))
+        self.course.steps += 1
+        if self._keep:
+            self.course.breaks.append(end)
+            self.course.pieces.append(piece)
+        if stop is not None:
+            self._finish_row(last, piece(last))
+            self.course.status = f"stopped by event {stop[1]!r}"
+        return stop is not None
+
+    def _needs_interior(self, end: float) -> bool:
+        return bool(self._keep or self._events or self._times[self._next] < end)
+
+    def _watch(self, piece: Any, begin: float, end: float) -> tuple[float, str] | None:
+        """Keep the events of a step in their order; the time and name of the one that ends the simulation."""
+
+        def state(t: float) -> tuple[Array, Array]:
+            return self._system.state(t, piece(t))
+
+        zeros = [(t, watch) for watch in self._events for t in watch.crossings(state, begin, end)]
+        for t, watch in sorted(zeros, key=lambda z: z[0]):
+            if watch.add(t, *state(t)):
+                return t, watch.name
+        return None
+
+    def _record(self, t: float, y: Array) -> None:
+        self.course.rows.append(self._system.row(t, y))
+        self._next += 1
+
+    def _finish_row(self, t: float, y: Array) -> None:
+        """A last row at a time that was not asked for."""
+        if t <= self.course.rows[-1][0]:
+            return
+        try:
+            self.course.rows.append(self._system.row(t, y))
+        except (KeyboardInterrupt, SimulationError):  # from a control that ends itself: the row before stays the last
+            return
+
+
+def work_scale(robot: Any, q: Array) -> float:
+    """Energy that belongs to one unit of motion, J: by it the tolerance of work follows from that of motion."""
+    from linkwise.algorithms import gravity_forces, mass_matrix
+
+    position = q.tolist()
+    M = mass_matrix(robot, position)
+    inertia = sum(M[k * robot.nv + k] for k in range(robot.nv))
+    return float(0.5 * inertia + np.abs(gravity_forces(robot, position)).sum()) or 1.0

@@ -1,0 +1,142 @@
+"""A robot as a first-order system: the free coordinates, their velocities, and the work done on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import InputError, SimulationError
+from linkwise.kernel import Kernel
+from linkwise.robot.robot import Robot
+from linkwise.simulate.motions import Array, Prescribed
+from linkwise.simulate.rates import POWERS
+
+Control = Callable[[float, Array, Array], Any]
+
+
+class System:
+    """The right-hand side of the equations of motion.
+
+    The state is y = [q of free joints; qd of free joints; the integrals of `POWERS`]. A quaternion is integrated as
+    four numbers whose length does not matter; what is handed out has length one.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        kernel: Kernel,
+        control: Control | None,
+        motions: Sequence[Prescribed],
+        loads: Sequence[Control],
+    ) -> None:
+        self.robot, self._kernel, self._control, self._motions, self._loads = robot, kernel, control, motions, loads
+        held = {m.joint for m in motions}
+        free = [s for n, s in robot.slots.items() if n not in held]
+        self.free_q = np.array([s.q + k for s in free for k in range(s.nq)], dtype=int)
+        self.free_v = np.array([s.v + k for s in free for k in range(s.nv)], dtype=int)
+        self._turning = [slice(s.q + 3, s.q + 7) for s in robot.slots.values() if s.nq == 7]
+        self.evaluations = 0
+
+    def start(self, q: Array, qd: Array) -> Array:
+        """The state of a robot at the beginning."""
+        return np.concatenate([q[self.free_q], qd[self.free_v], np.zeros(len(POWERS))])
+
+    def __call__(self, t: float, y: Array) -> Array:
+        """The rate of the state; what is not finite is answered by an error, because solvers hang on it."""
+        self.evaluations += 1
+        q, qd, given = self._expanded(t, y)
+        found = self._kernel(q, qd, *self._inputs(t, q, qd, given))
+        rate = np.concatenate([found.q_dot[self.free_q], found.qdd[self.free_v], found.power])
+        if not np.isfinite(rate).all():
+            raise self._lost(t, q, qd, found)
+        return rate
+
+    def state(self, t: float, y: Array) -> tuple[Array, Array]:
+        """All positions and velocities."""
+        q, qd, _ = self._expanded(t, y)
+        return self._unit(q), qd
+
+    def row(self, t: float, y: Array) -> tuple[Any, ...]:
+        """What is kept of a moment: t, q, qd, the work done, and the inputs of the robot."""
+        q, qd, given = self._expanded(t, y)
+        q = self._unit(q)
+        return t, q, qd, y[-len(POWERS) :].copy(), *self._inputs(t, q, qd, given)
+
+    def _expanded(self, t: float, y: Array) -> tuple[Array, Array, Array]:
+        """All positions and velocities, and the accelerations of driven coordinates among zeros."""
+        robot, n = self.robot, len(self.free_q)
+        q, qd, qdd = np.empty(robot.nq), np.empty(robot.nv), np.zeros(robot.nv)
+        q[self.free_q], qd[self.free_v] = y[:n], y[n : n + len(self.free_v)]
+        for m in self._motions:
+            s = m.slot
+            to = slice(s.v, s.v + s.nv)
+            q[s.q : s.q + s.nq], qd[to], qdd[to] = m.at(t)
+        return q, qd, qdd
+
+    def _unit(self, q: Array) -> Array:
+        """Positions with quaternions of length one, changed in place."""
+        for at in self._turning:
+            q[at] /= np.sqrt(q[at] @ q[at])
+        return q
+
+    def _inputs(self, t: float, q: Array, qd: Array, given: Array) -> tuple[Array, ...]:
+        """Forces of free coordinates beside accelerations of driven ones, and the wrenches of `external`."""
+        if self._control is not None:
+            tau = self._asked(self._control, "control", t, q, qd, (self.robot.nv,))
+            given[self.free_v] = tau[self.free_v]
+        if not self._loads:
+            return (given,)
+        loads = [self._asked(f, "external", t, q, qd, (6,)) for f in self._loads]
+        return given, np.stack(loads)
+
+    def _asked(self, function: Control, what: str, t: float, q: Array, qd: Array, shape: tuple[int, ...]) -> Array:
+        """What a user's function returns, checked."""
+        found = function(t, self._unit(q.copy()), qd.copy())
+        try:
+            array = np.asarray(found, dtype=float)
+        except (TypeError, ValueError):
+            array = np.empty(())
+        if array.shape != shape:
+            raise InputError(f"{what} at t = {t:g} s: expected {shape[0]} numbers, got {found!r}.")
+        if not np.isfinite(array).all():
+            raise SimulationError(
+                f"{what} at t = {t:g} s: expected finite numbers, got {_text(array)}"
+                f" at q = {_text(q)}, qd = {_text(qd)}."
+            )
+        return array
+
+    def _lost(self, t: float, q: Array, qd: Array, found: Any) -> SimulationError:
+        """What to say of a rate that is not finite."""
+        where = f"at t = {t:.9g} s, q = {_text(q)}, qd = {_text(qd)}"
+        if not (np.isfinite(q).all() and np.isfinite(qd).all()):
+            return SimulationError(f"simulate: expected a finite state, got one that is not {where}.")
+        names = [n for n, s in self.robot.slots.items() if not np.isfinite(found.qdd[s.v : s.v + s.nv]).all()]
+        of = f"accelerations of {', '.join(map(repr, names))}" if names else "rates"
+        return SimulationError(
+            f"simulate: expected finite accelerations, got {of} that are not, {where}."
+            " Has the motion run away, or has a link that moves no inertia here?"
+        )
+
+
+def constant(value: Array) -> Control:
+    """A control that does not change."""
+    return lambda t, q, qd: value
+
+
+def loads_of(external: Any, robot: Robot) -> dict[str, Control]:
+    """Wrenches on frames as functions of t, q and qd."""
+    if external is None:
+        return {}
+    if not isinstance(external, Mapping):
+        raise InputError(f"external: expected wrenches by frame, such as {{'tool': wrench}}, got {external!r}.")
+    found: dict[str, Control] = {}
+    for name, load in external.items():
+        robot.frame(name)
+        found[name] = load if callable(load) else constant(load)
+    return found
+
+
+def _text(x: Array) -> str:
+    return np.array2string(x, precision=6, threshold=40, max_line_width=10**6)

@@ -20,10 +20,12 @@ FILES = {
     "TALOS": "talos_data/robots/talos_reduced.urdf",
 }
 
+FLOATING = {"Solo12": "solo_description/robots/solo12.urdf"}
+
 
 def path(name: str) -> Path:
     """The URDF file of a robot in the package example-robot-data."""
-    return ROBOTS / FILES[name]
+    return ROBOTS / (FILES | FLOATING)[name]
 
 
 def locked(names: list[str] | tuple[str, ...]) -> list[str]:
@@ -34,7 +36,7 @@ def locked(names: list[str] | tuple[str, ...]) -> list[str]:
 @cache
 def robot(name: str) -> lw.Robot:
     """The robot without friction, which Pinocchio does not know."""
-    full = lw.load(path(name)).without_friction()
+    full = lw.load(path(name), base="floating" if name in FLOATING else "fixed").without_friction()
     return full.lock(locked(full.names))
 
 
@@ -42,7 +44,8 @@ def pinocchio_model(name: str):
     """Pinocchio's model of the same robot, and where our joints are in its order."""
     import pinocchio as pin
 
-    model = pin.buildModelFromUrdf(str(path(name)))
+    base = (pin.JointModelFreeFlyer(),) if name in FLOATING else ()
+    model = pin.buildModelFromUrdf(str(path(name)), *base)
     away = [model.getJointId(n) for n in locked(list(model.names))]
     model = pin.buildReducedModel(model, away, pin.neutral(model)) if away else model
     order = lw.permutation(robot(name), list(model.names)[1:])

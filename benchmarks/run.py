@@ -14,6 +14,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def main() -> None:
+    import forward_dynamics
     import inverse_dynamics
     import loading
     import operations
@@ -21,6 +22,7 @@ def main() -> None:
 
     sections = {
         "inverse_dynamics": inverse_dynamics.run,
+        "forward_dynamics": forward_dynamics.run,
         "operations": operations.run,
         "loading": loading.run,
         "startup": startup.run,

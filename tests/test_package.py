@@ -30,7 +30,7 @@ def test_unknown_names_are_refused():
         _ = lw.lod
 
 
-@pytest.mark.parametrize("name", ["compile", "base_parameters"])
+@pytest.mark.parametrize("name", ["compile", "base_parameters", "simulate"])
 @pytest.mark.parametrize(
     "order", ["import linkwise.{0}", "lw.{0}; import linkwise.{0}", "from linkwise.{0} import {0}"]
 )

@@ -83,8 +83,10 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for
         GroundFriction,
         JointStop,
         RollingWheel,
+        Rollout,
         Simulation,
         Thrust,
+        compile_rollout,
         joint_stops,
         simulate,
     )
@@ -120,6 +122,7 @@ __all__ = [
     "Pose",
     "Robot",
     "RollingWheel",
+    "Rollout",
     "Simulation",
     "SimulationError",
     "Spring",
@@ -139,6 +142,7 @@ __all__ = [
     "classical_acceleration",
     "com_jacobian",
     "compile",
+    "compile_rollout",
     "component_acceleration",
     "coriolis_matrix",
     "difference",
@@ -195,7 +199,8 @@ _HOMES = {
     """,
     "linkwise.robot.load": "load",
     "linkwise.simulate": """
-        Drag GroundContact GroundFriction JointStop RollingWheel Simulation Thrust joint_stops simulate
+        Drag GroundContact GroundFriction JointStop RollingWheel Rollout Simulation Thrust compile_rollout joint_stops
+        simulate
     """,
     "linkwise.spatial": "Motion Pose Wrench",
     "linkwise.steps": "classical_acceleration component_acceleration difference integrate q_dot",

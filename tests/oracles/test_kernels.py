@@ -153,8 +153,11 @@ def test_every_robot(file, base):
         assert file in ("ur3.urdf", "alex_psyonic_hands.urdf")
         return
     q, qd, qdd = random_states(robot, STATES)
-    theirs = rnea(robot, model(path, floating=base == "floating"), q, qd, qdd)
-    assert relative(lw.compile(robot).inverse_dynamics(q, qd, qdd), theirs) < 1e-12
+    tau = lw.compile(robot).inverse_dynamics(q, qd, qdd)
+    if robot.nv == 0:  # a quadrotor that is bolted down
+        assert tau.shape == (STATES, 0)
+        return
+    assert relative(tau, rnea(robot, model(path, floating=base == "floating"), q, qd, qdd)) < 1e-12
 
 
 # ---- steps, the centre of mass, and inertia at a frame

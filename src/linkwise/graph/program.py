@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -119,8 +121,21 @@ def trace(
     leaves = []
     for port in inputs:
         leaves.append(tuple(graph.input(f"{port.name}{k + 1}" if port.shape else port.name) for k in range(port.size)))
-    values = function(*[list(group) for group in leaves])
+    with _no_collector():
+        values = function(*[list(group) for group in leaves])
     return finish(name, graph, inputs, outputs, leaves, values)
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Python's garbage collector at rest: nothing of a growing graph can be freed, and looking for it takes time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def finish(

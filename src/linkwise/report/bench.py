@@ -38,7 +38,7 @@ States = tuple[Array, Array, Array]
 
 
 def interleaved(
-    candidates: dict[str, Callable[[], object]], rounds: int = 25, least: float = 2e-3
+    candidates: dict[str, Callable[[], object]], rounds: int = 25, least: float = 2e-2
 ) -> dict[str, dict[str, float]]:
     """CPU seconds of one call of each candidate: the median and the best of `rounds`, taken in turns.
 

@@ -8,4 +8,6 @@ from linkwise.simulate.forces import RollingWheel as RollingWheel
 from linkwise.simulate.forces import Thrust as Thrust
 from linkwise.simulate.forces import joint_stops as joint_stops
 from linkwise.simulate.result import Simulation as Simulation
+from linkwise.simulate.rollout import Rollout as Rollout
+from linkwise.simulate.rollout import compile_rollout as compile_rollout
 from linkwise.simulate.simulation import simulate as simulate

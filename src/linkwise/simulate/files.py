@@ -59,7 +59,7 @@ def load(path: str | PathLike[str], robot: Robot | None = None) -> Simulation:
         if suffix == ".parquet":
             meta, arrays = _read_parquet(path)
         elif suffix == ".npz":
-            with np.load(path, allow_pickle=False) as archive:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 meta = json.loads(str(archive["meta"]))
                 arrays = {k: archive[k] for k in ("t", *QUANTITIES, "energy")}
         else:

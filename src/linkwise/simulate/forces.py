@@ -62,7 +62,7 @@ class GroundFriction:
 class Drag:
     """Drag of a fluid, quadratic and linear in the velocity through it, for each axis of the frame by itself.
 
-        force_k = -(quadratic_k |u_k| + linear_k) u_k,    moment_k = -(turning_k |w_k| + turning_linear_k) w_k
+        force_k = -(quadratic_k abs(u_k) + linear_k) u_k,    moment_k = -(turning_k abs(w_k) + turning_linear_k) w_k
 
     with u the velocity of the frame's origin less that of the fluid.
 

@@ -41,9 +41,13 @@ def figure_of(result: Simulation) -> Figure:
             (speeds, "qd", "speed", unit("rad/s", "m/s")),
             (torques, "tau", "torque or force", unit("N m", "N")),
         )
+        known: list[str] = []  # names that a legend has told
         for axes, quantity, title, label in panels:
             names = [n.removeprefix(f"{quantity}.") for n in column_names(robot, quantity)]
             _curves(axes, result.t, getattr(result, quantity), names)
+            if len(names) <= LEGEND and names != known:
+                known = names
+                axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.4)
             axes.set_title(title, fontweight="bold")
             axes.set_ylabel(label)
         _energy(energy, result)
@@ -58,8 +62,6 @@ def _curves(axes: Axes, t: Array, values: Array, names: list[str]) -> None:
         colour = LINE if len(names) == 1 else COLOURS[k % len(COLOURS)]
         dashes = ("-", "--", ":", "-.")[k // len(COLOURS) % 4]
         axes.plot(t, values[:, k], color=colour, ls=dashes, label=name)
-    if len(names) <= LEGEND:
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.4)
     low, high = float(values.min()), float(values.max())
     if high - low < 1e-9 * max(abs(low), abs(high)):  # a constant: show no rounding
         axes.set_ylim(low - 0.1 * abs(low), high + 0.1 * abs(high))

@@ -17,16 +17,17 @@ class Progress:
     """Calls a function with the time reached and the end, or writes a line on a terminal, now and then.
 
     Args:
-        end: the last time of the simulation, s.
+        begin, end: the first and the last time of the simulation, s.
         report: `report(t, end)`; None writes to stderr when it is a terminal, False does nothing.
     """
 
-    def __init__(self, end: float, report: Any) -> None:
-        if report not in (None, True, False) and not callable(report):
+    def __init__(self, begin: float, end: float, report: Any) -> None:
+        if report is not None and report is not False and not callable(report):
             raise InputError(f"progress: expected a function of (t, end), None or False, got {report!r}.")
-        self._end = end
+        self._start, self._end = begin, end
         self._report: Callable[[float, float], None] | None = report if callable(report) else None
-        self._silent = report is False or (report is not True and not callable(report) and not sys.stderr.isatty())
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._silent = report is False or (self._report is None and not terminal)
         self._begin = self._last = time.monotonic()
         self._length = 0
 
@@ -39,7 +40,7 @@ class Progress:
         if self._report is not None:
             self._report(t, self._end)
         elif now - self._begin > PATIENCE:
-            left = (now - self._begin) * (self._end - t) / t if t > 0.0 else 0.0
+            left = (now - self._begin) * (self._end - t) / max(t - self._start, 1e-12)
             self._write(f"simulating: {t:.4g} of {self._end:g} s, about {left:.0f} s left (Ctrl-C keeps what is done)")
 
     def close(self, t: float) -> None:

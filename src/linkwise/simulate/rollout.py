@@ -28,7 +28,7 @@ Control = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], Seque
 SLICE = 0.2  # seconds of native work between two looks at the keyboard
 
 
-class Motion(NamedTuple):
+class Rolled(NamedTuple):
     """Positions (..., steps, nq) and velocities (..., steps, nv) after each step; `steps` is how many were made."""
 
     q: NDArray[np.float64]
@@ -55,7 +55,7 @@ class Rollout:
         dt: Any,
         *,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Motion:
+    ) -> Rolled:
         """Positions and velocities after each step of length `dt`, from the start q, qd.
 
         Args:
@@ -90,9 +90,9 @@ class Rollout:
             if not parts:
                 raise
         if len(parts) == 1:
-            return Motion(parts[0][0], parts[0][1], done)
+            return Rolled(parts[0][0], parts[0][1], done)
         q_all, qd_all = (np.concatenate([p[k] for p in parts], axis=-2) for k in (0, 1))
-        return Motion(q_all, qd_all, done)
+        return Rolled(q_all, qd_all, done)
 
     @property
     def width(self) -> int:

@@ -29,6 +29,7 @@ from linkwise.simulate.system import Control, System, constant, loads_of
 
 KEPT = 32  # sets of kernels
 ROWS_A_SECOND, FEWEST, MOST = 100, 100, 10_000  # of a result whose times are not given
+LONGEST = 0.1  # of steps over which something may happen that the state does not tell, s
 RANGES = {"rtol": (1e-13, 0.1), "atol": (1e-30, 1.0), "max_step": (1e-12, np.inf)}
 
 
@@ -46,7 +47,7 @@ def simulate(
     method: str = "DOP853",
     rtol: float = 1e-8,
     atol: float = 1e-10,
-    max_step: float = np.inf,
+    max_step: float | None = None,
     events: Any = None,
     dense: bool = False,
     smooth_friction: bool = True,
@@ -72,7 +73,8 @@ def simulate(
         method: "DOP853", "RK45", "RK23", or "LSODA", "Radau", "BDF" for stiff forces such as hard contacts.
         rtol: relative tolerance of a step.
         atol: absolute tolerance of a step, in rad, m, rad/s and m/s.
-        max_step: longest step, s; choose it shorter than the shortest thing that happens from outside.
+        max_step: longest step, s, shorter than the shortest thing that happens from outside; None is 0.1 s where
+            control, motions, wrenches or events are functions, else no bound.
         events: functions of (t, q, qd) whose zeros are sought, one, a list, or by name; with the attributes `terminal`
             and `direction` as SciPy has them.
         dense: keep what is needed for `result.state(t)` at any time.
@@ -87,12 +89,14 @@ def simulate(
     """
     if not isinstance(robot, Robot):
         raise InputError(f"simulate: expected a Robot first, got {robot!r}. Load one with lw.load(...).")
+    if max_step is None:
+        max_step = LONGEST if driven or events or callable(control) or external else np.inf
     times, tolerances = _times(t), _tolerances(rtol=rtol, atol=atol, max_step=max_step)
     if method not in METHODS:
         raise UnknownNameError("method of simulate", method, METHODS)
     model, notes = _model(robot, smooth_friction)
     motions, loads = prescribed(model, driven), loads_of(external, model)
-    watched, sign = watches(events), Progress(float(times[-1]), progress)
+    watched, sign = watches(events), Progress(float(times[0]), float(times[-1]), progress)
     begin = time.perf_counter()
 
     options = Options.checked(model, tuple(loads), False, (), None, 1, forces, joint_forces)
@@ -104,7 +108,7 @@ def simulate(
     atols[-len(POWERS) :] *= work_scale(model, q)
 
     run = Run(system, times, watched, sign, keep=bool(dense))
-    facts: dict[str, Any] = {"method": method, **tolerances, "versions": versions()}
+    facts: dict[str, Any] = {"method": method, "rtol": tolerances["rtol"], "atol": tolerances["atol"]}
     try:
         run.go(y, method, **{**tolerances, "atol": atols})
     except SimulationError as error:
@@ -112,6 +116,7 @@ def simulate(
             error.result = _result(robot, system, kernels, run.course, watched, notes, facts)
         raise
     facts |= {"steps": run.course.steps, "evaluations": system.evaluations, "seconds": time.perf_counter() - begin}
+    facts["versions"] = versions()
     return _result(robot, system, kernels, run.course, watched, notes, facts)
 
 

@@ -90,7 +90,8 @@ def simulate(
     if not isinstance(robot, Robot):
         raise InputError(f"simulate: expected a Robot first, got {robot!r}. Load one with lw.load(...).")
     if max_step is None:
-        max_step = LONGEST if driven or events or callable(control) or external else np.inf
+        outside = callable(control) or any(x is not None for x in (driven, events, external))
+        max_step = LONGEST if outside else np.inf
     times, tolerances = _times(t), _tolerances(rtol=rtol, atol=atol, max_step=max_step)
     if method not in METHODS:
         raise UnknownNameError("method of simulate", method, METHODS)
@@ -160,8 +161,12 @@ def _kernels(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels
     Laws that are functions are traced again each time, because what they refer to may have changed.
     """
     laws = [law for _, group in (*options.forces, *options.joint_forces) for law in group]
-    frozen = all(is_dataclass(law) and type(law).__hash__ is not None for law in laws)
+    frozen = all(_is_frozen(law) for law in laws)
     return (_traced if frozen else _traced.__wrapped__)(robot, options, driven)
+
+
+def _is_frozen(law: Any) -> bool:
+    return is_dataclass(law) and bool(getattr(type(law), "__dataclass_params__").frozen)  # noqa: B009
 
 
 @lru_cache(maxsize=KEPT)

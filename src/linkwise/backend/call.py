@@ -23,11 +23,12 @@ def caller(program: Program, doc: str, threads: int) -> Callable[..., Any]:
 
     def first(*inputs: Any, **kwargs: Any) -> Any:
         from linkwise.backend import native
-        from linkwise.backend import threads as pool
 
         function = native.function(program, doc)
         if threads > 1:
-            function = pool.split(program, function, threads)
+            from linkwise.backend.threads import split
+
+            function = split(program, function, threads)
         become(function)
         return function(*inputs, **kwargs)
 

@@ -7,7 +7,7 @@ import robots
 import linkwise as lw
 
 PUBLISHED = {
-    "general 6R": "Luh, Walker, Paul 1980: 150N-48 mul, 131N-48 add",
+    "general 6R": "Luh, Walker, Paul 1980: 150N-48 mul, 131N-48 add; Craig's book: 126N-99 mul, 106N-92 add",
     "stanford": "Luh, Walker, Paul 1980: 150N-48 mul, 131N-48 add",
     "puma560": "Luh, Walker, Paul 1980: 150N-48 mul, 131N-48 add; Armstrong, Khatib, Burdick 1986: 305 operations,"
     " explicit model with terms below 1 % dropped",

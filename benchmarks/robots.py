@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 
 import linkwise as lw
+from linkwise.report.forward_routes import general_chain as general_chain
 from linkwise.report.peers import has as has
+from linkwise.robot.order import Permutation
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 FILES = {
@@ -53,7 +55,10 @@ def pinocchio_model(name: str):
 
 
 def mujoco_model(name: str):
-    """MuJoCo's model of the same robot without shapes, contacts and damping, and where our joints are in its order."""
+    """MuJoCo's model of the same robot without shapes, contacts and damping, and where our joints are in its order.
+
+    A floating robot gets a free joint at its root link, whose body `fusestatic` would merge into the world.
+    """
     import mujoco
 
     root = ElementTree.parse(path(name)).getroot()
@@ -69,13 +74,40 @@ def mujoco_model(name: str):
     options.set("balanceinertia", "true")
     options.set("discardvisual", "false")
     options.set("fusestatic", "false")
-    model = mujoco.MjModel.from_xml_string(ElementTree.tostring(root, encoding="unicode"))
+    spec = mujoco.MjSpec.from_string(ElementTree.tostring(root, encoding="unicode"))
+    if name in FLOATING:
+        spec.worldbody.first_body().add_freejoint(name=robot(name).names[0])
+    model = spec.compile()
     model.dof_damping[:] = 0.0
     model.dof_frictionloss[:] = 0.0
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
     names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, k) for k in range(model.njnt)]
     return model, lw.permutation(robot(name), names)
+
+
+def mujoco_state(name: str, order: Permutation, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of positions and velocities as MuJoCo has them: (w, x, y, z), and a free base's v in the world's axes."""
+    qpos, qvel = q[:, order.q].copy(), qd[:, order.v].copy()
+    if name in FLOATING:
+        qpos[:, 3:7] = q[:, [6, 3, 4, 5]]
+        qvel[:, :3] = _turned(q, qd[:, :3])
+    return qpos, qvel
+
+
+def mujoco_acceleration(name: str, order: Permutation, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    """Rows of accelerations as MuJoCo has them: a free base's are classical, linear ones in the world's axes."""
+    qacc = qdd[:, order.v].copy()
+    if name in FLOATING:
+        qacc[:, :3] = _turned(q, lw.classical_acceleration(robot(name), qd, qdd)[:, :3])
+    return qacc
+
+
+def _turned(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Vectors of a free base in the world's axes."""
+    axis, w = q[:, 3:6], q[:, 6:7]
+    t = 2.0 * np.cross(axis, v)
+    return v + w * t + np.cross(axis, t)
 
 
 def stanford() -> lw.Robot:
@@ -87,17 +119,3 @@ def puma560() -> lw.Robot:
     """The Puma 560 without friction and rotors."""
     full = lw.load("puma560").without_friction()
     return full.replace(*(replace(j, armature=0.0) for j in full.joints))
-
-
-def general_chain(joints: int, seed: int = 1) -> lw.Robot:
-    """A chain of revolute joints with nothing special: full inertias, no right angles, no zero offsets, tilted base."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for _ in range(joints):
-        spread = rng.normal(size=(3, 3)) * 0.1
-        rows.append({
-            "theta": rng.uniform(0.2, 1.3), "d": rng.uniform(0.1, 0.5), "a": rng.uniform(0.1, 0.5),
-            "alpha": rng.uniform(0.2, 1.3), "mass": rng.uniform(1, 5), "com": rng.normal(size=3) * 0.1,
-            "inertia": np.eye(3) * np.trace(spread @ spread.T) - spread @ spread.T,
-        })  # fmt: skip
-    return lw.modified_dh(rows, name=f"general {joints}R", gravity=(3.0, -4.0, -8.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -26,14 +26,22 @@ DIVISION = 4  # an addition's worth of a division, when routes are compared
 
 def trace_kernel(robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any]) -> Program:
     """The program of an algorithm for one robot, by the cheapest of its routes."""
-    programs, refusal = [], LinkwiseError(f"{algorithm.name}: no route.")
-    for arguments in _routes(algorithm.arguments(robot, static)):
+    return cheapest(algorithm.arguments(robot, static), lambda arguments: _trace(robot, algorithm, options, arguments))
+
+
+def cheapest(arguments: dict[str, Any], traced: Callable[[dict[str, Any]], Program]) -> Program:
+    """The program with the fewest operations, over all combinations of the open choices in `arguments`.
+
+    Where none can be had, the first one's refusal is raised: the most general route is to come first.
+    """
+    programs, refusals = [], []
+    for route in _routes(arguments):
         try:
-            programs.append(_trace(robot, algorithm, options, arguments))
+            programs.append(traced(route))
         except LinkwiseError as error:
-            refusal = error
+            refusals.append(error)
     if not programs:
-        raise refusal
+        raise refusals[0]
     return min(programs, key=_cost)
 
 

@@ -65,10 +65,29 @@ def test_every_mix_of_known_and_unknown(seed, floating):
         places = [robot.slots[n].v + k for n in driven for k in range(robot.slots[n].nv)]
         given = tau.copy()
         given[:, places] = qdd[:, places]
-        found = lw.compile(robot, lw.hybrid_dynamics, driven=driven)(q, qd, given)
+        for route in ("articulated", "inertia"):
+            found = lw.compile(robot, lw.hybrid_dynamics, driven=driven, route=route)(q, qd, given)
+            assert relative(found.qdd, qdd) < 1e-10
+            assert relative(found.tau, tau) < 1e-10
+            assert relative(found.wrench, wrench) < 1e-10
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_mix_with_motors_and_mimics(seed, floating):
+    """Couplings beyond the tree: the route by the inertia matrix knows them, wrenches included."""
+    robot = lw.random_tree(seed, 6, floating=floating, mimic=0.3, motors=0.5, **EVERYTHING)
+    q, qd, qdd = posed(robot)
+    tau, wrench = lw.compile(robot).joint_wrenches(q, qd, qdd)
+    for driven in ((), robot.names, robot.names[::2]):
+        places = [robot.slots[n].v + k for n in driven for k in range(robot.slots[n].nv)]
+        given = tau.copy()
+        given[:, places] = qdd[:, places]
+        found = lw.compile(robot, lw.hybrid_dynamics, driven=driven, route="inertia")(q, qd, given)
         assert relative(found.qdd, qdd) < 1e-10
         assert relative(found.tau, tau) < 1e-10
         assert relative(found.wrench, wrench) < 1e-10
+        lw.compile(robot, lw.hybrid_dynamics, driven=driven)  # the open choice finds this route
 
 
 def test_base_motion_in_forward_dynamics():
@@ -89,7 +108,64 @@ def test_a_massless_free_link_is_named(route):
     )
     with pytest.raises(lw.LinkwiseError, match=r"'wrist'.*'ghost'"):
         lw.compile(robot, lw.forward_dynamics, route=route)
+    with pytest.raises(lw.LinkwiseError, match=r"'wrist'.*'ghost'"):
+        lw.compile(robot, lw.inbound_outbound)
     assert np.isfinite(lw.compile(robot).inverse_dynamics(*np.ones((3, 2)))).all()
+
+
+def gimbal(tilt=0.0):
+    """Two rings without mass and a head: where yaw and roll turn about one line, their shares are not determined."""
+    links = [lw.Link("ground"), lw.Link("outer"), lw.Link("inner")]
+    links.append(lw.Link("head", 2.0, (0.1, 0.05, 0.2), (0.02, 0.03, 0.04)))
+    joints = [
+        lw.Joint("yaw", "ground", "outer", axis=(0, 0, 1)),
+        lw.Joint("pitch", "outer", "inner", axis=(0, 1, 0)),
+        lw.Joint("roll", "inner", "head", axis=(np.sin(tilt), 0, np.cos(tilt))),
+    ]
+    return lw.Robot(links, joints)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.3])
+@pytest.mark.parametrize("route", ["inertia", "articulated"])
+def test_a_singular_state_is_nan_and_its_neighbours_in_the_batch_are_not(route, tilt):
+    robot = gimbal(tilt)
+    off = np.array([0.0, 1e-12, 1e-9, 1e-7, np.pi, 1e-3, 0.1, 1.0, -2.0])  # from yaw and roll in line
+    q = np.stack([np.full(9, 0.3), off - tilt, np.full(9, 0.7)], axis=1)
+    qd, qdd = np.random.default_rng(0).normal(size=(2, 9, 3))
+    tau = lw.compile(robot).inverse_dynamics(q, qd, qdd)
+    found = lw.compile(robot, lw.forward_dynamics, route=route)(q, qd, tau)
+    assert np.isnan(found[:5]).all()
+    assert np.isnan(lw.compile(robot, lw.inbound_outbound)(q, qd, tau)[:5]).all()
+    assert np.abs(found[6:] - qdd[6:]).max() < 1e-10
+    assert np.abs(found[5] - qdd[5]).max() < 1e-7
+    mixed = lw.compile(robot, lw.hybrid_dynamics, driven=("yaw",), route=route)
+    tau[:, 0] = qdd[:, 0]
+    assert np.abs(mixed(q, qd, tau).qdd - qdd).max() < 1e-10
+
+
+@pytest.mark.parametrize("route", ["inertia", "articulated"])
+def test_a_tilted_thin_rod_cannot_turn_freely_about_itself(route):
+    """A free body whose inertia about a slanted line is zero but for round-off is refused."""
+    along = np.array([0.36, 0.48, 0.8])
+    I = 0.1 * (np.eye(3) - np.outer(along, along))
+    rod = lw.Link("rod", 1.0, 0.1 * along, I)
+    robot = lw.Robot([lw.Link("world"), rod], [lw.Joint("free", "world", "rod", "floating")])
+    with pytest.raises(lw.LinkwiseError, match=r"'free'.*'rod'"):
+        lw.compile(robot, lw.forward_dynamics, route=route)
+
+
+def test_a_hand_without_mass_whose_fingers_mimic_is_named():
+    """The refusal is of the route that knows mimicry, not of the one that does not."""
+    links = [lw.Link("ground"), lw.Link("arm", 1.0, (0.1, 0, 0), (1, 1, 1)), lw.Link("left"), lw.Link("right")]
+    joints = [
+        lw.Joint("shoulder", "ground", "arm"),
+        lw.Joint("grip", "arm", "left", "prismatic", axis=(0, 1, 0)),
+        lw.Joint("follow", "arm", "right", "prismatic", axis=(0, -1, 0), mimic=lw.Mimic("grip")),
+    ]
+    robot = lw.Robot(links, joints)
+    for algorithm in (lw.forward_dynamics, lw.hybrid_dynamics):
+        with pytest.raises(lw.LinkwiseError, match=r"'grip'.*'left'"):
+            lw.compile(robot, algorithm)
 
 
 def test_an_unknown_driven_joint_is_named():

@@ -91,13 +91,11 @@ def test_files_are_motions_too(arm, result, tmp_path):
 
 
 def test_parquet_round_trip(arm, result, tmp_path):
-    pytest.importorskip("pyarrow")
     result.save(tmp_path / "run.parquet")
     same(result, lw.Simulation.load(tmp_path / "run.parquet"))
 
 
 def test_dataframe(result):
-    pytest.importorskip("pandas")
     frame = result.to_dataframe()
     assert frame.index.name == "t"
     assert np.array_equal(frame["tau.joint1"], result["joint1"].tau)

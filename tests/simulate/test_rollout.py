@@ -129,6 +129,12 @@ def test_the_interpreter_makes_the_same_steps(monkeypatch):
         ({"inputs": 0}, r"inputs: expected a whole number"),
         ({"control": lambda q, qd, u: u[:1]}, r"control: expected 3 torques, got 1"),
         ({"threads": 0}, r"threads: expected"),
+        ({"inputs": 2.5, "control": lambda q, qd, u: u}, r"inputs: expected a whole number above 0, got 2\.5"),
+        ({"inputs": 2}, r"inputs: expected 3, because u are torques"),
+        ({"gravity": "input"}, r"gravity: expected a vector of three or None"),
+        ({"forces": {"moon": lw.Drag()}}, r"unknown .*'moon'"),
+        ({"joint_forces": {"elbow": lw.JointStop()}}, r"unknown joint .*'elbow'"),
+        ({"forces": {"tool": lambda pose, velocity: 1.0}}, r"forces 'tool': expected a law that returns Wrench"),
     ],
 )
 def test_bad_options(options, message):

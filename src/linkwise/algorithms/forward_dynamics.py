@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwise.algorithms import linear
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
-from linkwise.algorithms.forces import bias_forces
-from linkwise.algorithms.hybrid_dynamics import no_inertia
 from linkwise.algorithms.hybrid_dynamics import solve as solve_tree
-from linkwise.algorithms.mass_matrix import mass_matrix
-from linkwise.errors import LinkwiseError
+from linkwise.algorithms.inertia_route import solve_by_inertia
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 
@@ -27,6 +23,10 @@ def forward_dynamics(
 ) -> Outputs:
     """Accelerations that the generalised forces `tau` cause: M qdd = tau - bias.
 
+    A link that moves without any inertia is refused by name. Where links without inertia of their own lose what others
+    lend them in some states only, as a gimbal of massless rings does when two axes fall together, accelerations that M
+    does not determine are NaN.
+
     Args:
         tree: the robot.
         q: positions (nq).
@@ -40,14 +40,4 @@ def forward_dynamics(
     """
     if route == "articulated":
         return (solve_tree(tree, q, qd, tau, (), world).qdd,)
-    (flat,) = mass_matrix.function(tree, q)
-    (h,) = bias_forces.function(tree, q, qd, world=world)
-    n = tree.nv
-    factors = linear.factorise([flat[k : k + n] for k in range(0, n * n, n)], lambda k: no_inertia_along(tree, k))
-    return (linear.solve(factors, [a - b for a, b in zip(tau, h, strict=True)]),)
-
-
-def no_inertia_along(tree: Tree, k: int) -> LinkwiseError:
-    """Which link it is whose coordinate k has no inertia."""
-    body = next(b for b in tree.bodies if any(place == k for place, _ in b.axes))
-    return no_inertia(body)
+    return (solve_by_inertia(tree, q, qd, tau, (), world)[0],)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from linkwise.algorithms.algorithm import Outputs, World, algorithm
+from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
 from linkwise.algorithms.articulated import ArticulatedInertia
-from linkwise.algorithms.inverse_dynamics import at_joint
+from linkwise.algorithms.inertia_route import inverse_along, solve_by_inertia
+from linkwise.algorithms.inverse_dynamics import at_joint, body_wrenches
+from linkwise.algorithms.mass_matrix import composites
 from linkwise.errors import LinkwiseError, UnknownNameError
 from linkwise.robot.tree import Body, Tree
-from linkwise.scalar import Scalar, is_number, note
+from linkwise.scalar import Scalar, note
 from linkwise.spatial import Motion, Wrench
 from linkwise.vector import Vec3, cross
 
@@ -20,6 +22,7 @@ from linkwise.vector import Vec3, cross
     outputs={"qdd": ("nv",), "tau": ("nv",), "wrench": ("nb", 6)},
     uses="gravity external base_motion",
     driven=(),
+    route=Cheapest("inertia", "articulated"),
 )
 def hybrid_dynamics(
     tree: Tree,
@@ -28,6 +31,7 @@ def hybrid_dynamics(
     given: Sequence[Scalar],
     world: World,
     driven: Sequence[str],
+    route: str,
 ) -> Outputs:
     """Accelerations, generalised forces and joint wrenches, when some joints are driven and the others free.
 
@@ -41,6 +45,9 @@ def hybrid_dynamics(
         given: for each coordinate its acceleration where its joint is driven, else its force (nv).
         world: gravity, base motion, and external wrenches.
         driven: names of the joints whose accelerations are given.
+        route: "articulated" (one recursion, linear in the number of joints), "inertia" (inertia matrix, then the
+            wrenches by inverse dynamics; for robots with motors on links or joints that mimic the only one), or the
+            cheaper of the two by counted operations.
 
     Source: see `solve`; [Khalil] 3.2, 3.3.2, 6 and 7 are its cases.
     """
@@ -49,9 +56,13 @@ def hybrid_dynamics(
         if name not in names:
             raise UnknownNameError("joint", name, names)
     places = {k for name in driven for k in names[name]}
-    answer = solve(tree, q, qd, given, places, world)
-    rows = [at_joint(tree, i, answer.wrench[i]) for i in range(1, len(tree.bodies))]
-    return answer.qdd, answer.tau, [x for row in rows for x in row]
+    if route == "articulated":
+        qdd, tau, wrench, _ = solve(tree, q, qd, given, places, world)
+    else:
+        qdd, tau = solve_by_inertia(tree, q, qd, given, places, world)
+        wrench = body_wrenches(tree, q, qd, qdd, world).wrench
+    rows = [at_joint(tree, i, wrench[i]) for i in range(1, len(tree.bodies))]
+    return qdd, tau, [x for row in rows for x in row]
 
 
 class Answer(NamedTuple):
@@ -89,6 +100,8 @@ def solve(
     for i, load in world.external.items():
         beta[i] = beta[i] + -load
 
+    composite = composites(tree, poses) if any(b.light for b in bodies) else []
+
     # inwards: apparent inertia J* and force beta* of each body; axes yield from the last to the first
     steps: list[list[_Axis]] = [[] for _ in bodies]
     for i in range(len(bodies) - 1, 0, -1):
@@ -102,13 +115,11 @@ def solve(
             if k in driven:
                 continue
             Ks = K @ s
-            H = Ks.power(s) + _own_inertia(body)
-            if is_number(H) and H <= 0.0:
-                raise no_inertia(body)
+            inverse = inverse_along(body, s, Ks.power(s) + body.own_inertia, composite, i)
             rest = given[k] - _resistance(body, q, qd) - alpha.power(s)
-            steps[i].append(_Axis(k, s, Ks, 1.0 / H, rest))
-            K = K.without(Ks, 1.0 / H)
-            alpha = alpha + _wrench(Ks, rest * (1.0 / H))
+            steps[i].append(_Axis(k, s, Ks, inverse, rest))
+            K = K.without(Ks, inverse)
+            alpha = alpha + _wrench(Ks, rest * inverse)
         J[i] = K
         beta[i] = alpha
         a = body.parent
@@ -132,7 +143,7 @@ def solve(
             if k in driven:
                 qdd[k] = given[k]
                 moved = moved + _scaled(s, given[k])
-                tau[k] += wrench[i].power(s) + _own_inertia(body) * given[k] + _resistance(body, q, qd)
+                tau[k] += wrench[i].power(s) + body.own_inertia * given[k] + _resistance(body, q, qd)
         v_dot.append(moved + bias[i])
         note(i, v_dot=v_dot[i].linear, omega_dot=v_dot[i].angular)
     return Answer(qdd, tau, wrench, v_dot)
@@ -175,10 +186,6 @@ def _carried(pose: tuple[Any, Vec3], v_dot: Motion) -> Motion:
     return Motion(R.T @ (v_dot.linear + cross(v_dot.angular, p)), R.T @ v_dot.angular)
 
 
-def _own_inertia(body: Body) -> Scalar:
-    return body.armature * (body.ratio * body.ratio) if body.is_single else 0.0
-
-
 def _resistance(body: Body, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
     """Friction and springs of a joint, at its coordinate."""
     return body.resistance(q, qd, [0.0] * len(qd)) if body.is_single else 0.0
@@ -194,15 +201,7 @@ def _wrench(w: Wrench, x: Scalar) -> Wrench:
 
 def _refuse_couplings(tree: Tree) -> None:
     if any(r.inertia != 0.0 for r in tree.rotors):
-        raise LinkwiseError("motors on links couple joints beyond the tree: use the route by the inertia matrix.")
+        raise LinkwiseError('motors on links couple joints beyond the tree, which only route="inertia" knows.')
     places = [k for b in tree.bodies for k, _ in b.axes]
     if len(set(places)) < len(places):
-        raise LinkwiseError("joints that mimic couple bodies beyond the tree: use the route by the inertia matrix.")
-
-
-def no_inertia(body: Body) -> LinkwiseError:
-    """The answer to a free axis along which nothing has inertia."""
-    return LinkwiseError(
-        f"joint {body.name!r}: the free link {body.link!r} and all it carries have no inertia along the joint, so its"
-        " acceleration is not determined. Give the link a mass, the joint an armature, or drive the joint."
-    )
+        raise LinkwiseError('joints that mimic couple bodies beyond the tree, which only route="inertia" knows.')

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.articulated import ArticulatedInertia
+from linkwise.algorithms.inertia_route import inverse_along
+from linkwise.algorithms.mass_matrix import composites
 from linkwise.errors import LinkwiseError
 from linkwise.robot.tree import Body, Tree
 from linkwise.rotation import Turn
@@ -38,6 +40,8 @@ def inbound_outbound(
     own = [ArticulatedInertia.of(b.inertia.seen_from(x.R, EZ * x.d)) for b, x in zip(bodies, links, strict=True)]
     A, B = own, [_bias(tree, i, links, omega, q, qd, tau, world) for i in range(len(bodies))]
 
+    composite = composites(tree, [b.pose(q) for b in bodies]) if any(b.light for b in bodies) else []
+
     # inbound
     H: list[Scalar] = [0.0] * len(bodies)
     for i in range(len(bodies) - 1, 0, -1):
@@ -46,7 +50,7 @@ def inbound_outbound(
         reduced, force = A[i], B[i]
         if body.is_single:
             AZ = A[i] @ x.Z
-            H[i] = 1.0 / (AZ.power(x.Z) + body.armature)
+            H[i] = inverse_along(body, x.Z, AZ.power(x.Z) + body.armature, composite, i)
             reduced = A[i].without(AZ, H[i])  # gamma G A*
             force = B[i] + _times(AZ, -(B[i].power(x.Z) * H[i]))  # gamma G B*
         off, R = _branch(tree, i, links)

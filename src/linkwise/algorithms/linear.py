@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
-from linkwise.scalar import Scalar, is_number
+from linkwise.scalar import Scalar, is_number, less, sqrt, where
+
+LOST = 1e-10  # of the number it is left of: a pivot below this is round-off
 
 
 class LDL(tuple[list[list[Scalar]], list[Scalar]]):
     """M = L^T D L with L unit lower triangular: rows of L below the diagonal, and 1 / D."""
 
 
-def factorise(M: Sequence[Sequence[Scalar]], refuse: Callable[[int], Exception]) -> LDL:
+def factorise(M: Sequence[Sequence[Scalar]], refuse: Callable[[int], Exception], doubtful: Collection[int] = ()) -> LDL:
     """The factors of a symmetric positive definite matrix, from the last row up, which does not fill a tree's zeros.
 
-    `refuse(k)` makes the exception for a pivot that is known to be zero.
+    `refuse(k)` makes the exception for a pivot that is known to be zero; `doubtful` rows, whose pivots may vanish in
+    some states, are NaN there.
 
     Source: Featherstone's L^T D L factorisation, here by letting zeros fold instead of following parents.
     """
@@ -24,13 +28,23 @@ def factorise(M: Sequence[Sequence[Scalar]], refuse: Callable[[int], Exception])
     for k in range(n - 1, -1, -1):
         if is_number(H[k][k]) and H[k][k] <= 0.0:
             raise refuse(k)
-        inverse[k] = 1.0 / H[k][k]
+        inverse[k] = sound_inverse(H[k][k], M[k][k], partial(refuse, k)) if k in doubtful else 1.0 / H[k][k]
         for i in range(k - 1, -1, -1):
             a = H[k][i] * inverse[k]
             for j in range(i + 1):
                 H[i][j] = H[i][j] - a * H[k][j]
             H[k][i] = a
     return LDL((H, inverse))
+
+
+def sound_inverse(pivot: Scalar, whole: Scalar, refuse: Callable[[], Exception]) -> Scalar:
+    """1 / pivot, or NaN where the pivot is no more than the round-off of the `whole` that it is left of."""
+    sound = where(less(whole * LOST, pivot), 1.0, -1.0)
+    if not is_number(sound):
+        return sqrt(sound) / pivot
+    if sound < 0.0:
+        raise refuse()
+    return 1.0 / pivot
 
 
 def solve(factors: LDL, b: Sequence[Scalar]) -> list[Scalar]:

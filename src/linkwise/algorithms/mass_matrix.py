@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from linkwise.algorithms.algorithm import Outputs, algorithm
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
-from linkwise.spatial import Wrench
+from linkwise.spatial import Inertia, Wrench
+from linkwise.vector import Vec3
 
 
 @algorithm(inputs="q", outputs={"M": ("nv", "nv")}, torques_only=True)
@@ -22,10 +24,7 @@ def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> Outputs:
     """
     bodies = tree.bodies
     poses = [b.pose(q) for b in bodies]
-    composite = [b.inertia for b in bodies]
-    for i in range(len(bodies) - 1, 0, -1):
-        composite[bodies[i].parent] += composite[i].seen_from(*poses[i])
-
+    composite = composites(tree, poses)
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for i in range(len(bodies) - 1, 0, -1):
         for column, unit in bodies[i].axes:
@@ -37,9 +36,17 @@ def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> Outputs:
                         M[column][row] += x
                 wrench, k = wrench.seen_from(*poses[k]), bodies[k].parent
         if bodies[i].is_single:
-            M[bodies[i].v][bodies[i].v] += bodies[i].armature * (bodies[i].ratio * bodies[i].ratio)
+            M[bodies[i].v][bodies[i].v] += bodies[i].own_inertia
     _add_rotors(tree, q, M)
     return ([x for row in M for x in row],)
+
+
+def composites(tree: Tree, poses: Sequence[tuple[Any, Vec3]]) -> list[Inertia]:
+    """The inertia of each body together with all it carries, as if that were one piece."""
+    found = [b.inertia for b in tree.bodies]
+    for i in range(len(found) - 1, 0, -1):
+        found[tree.bodies[i].parent] += found[i].seen_from(*poses[i])
+    return found
 
 
 def _add_rotors(tree: Tree, q: Sequence[Scalar], M: list[list[Scalar]]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from linkwise.algorithms import linear
 from linkwise.algorithms.algorithm import REQUIRED, Outputs, algorithm
-from linkwise.algorithms.forward_dynamics import no_inertia_along
+from linkwise.algorithms.inertia_route import light_coordinates, no_inertia_along
 from linkwise.algorithms.kinematics import jacobian
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.errors import LinkwiseError
@@ -39,7 +39,8 @@ def operational_inertia(tree: Tree, q: Sequence[Scalar], frame: str) -> Outputs:
             " some directions. Invert J M^-1 J^T of the rows that matter instead."
         )
     (flat_M,) = mass_matrix.function(tree, q)
-    factors = linear.factorise([flat_M[k : k + n] for k in range(0, n * n, n)], lambda k: no_inertia_along(tree, k))
+    M = [flat_M[k : k + n] for k in range(0, n * n, n)]
+    factors = linear.factorise(M, lambda k: no_inertia_along(tree, k), light_coordinates(tree))
     W = [linear.half_solve(factors, row) for row in rows]
     _, D = factors
     mobility: list[list[Scalar]] = [[0.0] * 6 for _ in range(6)]

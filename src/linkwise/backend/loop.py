@@ -6,6 +6,7 @@ from linkwise.backend.target import Target, splat
 from linkwise.graph.program import Port, Program
 
 STACK = 32 * 1024  # bytes of buffers beyond which they come from the heap
+PAGE = 4096  # where buffers begin: elsewhere their time varies by a sixth with where the stack happens to be
 
 
 def loop(program: Program, target: Target, chunks: int, scratch: int) -> str:
@@ -148,10 +149,10 @@ def _step_count(program: Program) -> str:
 
 def _buffers(lanes: int, widths: dict[str, int]) -> tuple[str, str, str]:
     """Declarations, set-up and release of the buffers of vectors: on the stack, or on the heap where they are large."""
-    t, align = f"<{lanes} x double>", 8 * lanes
-    total = align * sum(widths.values())
+    t = f"<{lanes} x double>"
+    total = 8 * lanes * sum(widths.values())
     if total <= STACK:
-        return "", "\n".join(f"%{b} = alloca {t}, i64 {max(1, n)}, align {align}" for b, n in widths.items()), ""
+        return "", "\n".join(f"%{b} = alloca {t}, i64 {max(1, n)}, align {PAGE}" for b, n in widths.items()), ""
     lines, offset = (
         [
             f"%raw = call ptr @malloc(i64 {total + 64})",

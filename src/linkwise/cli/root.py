@@ -17,6 +17,7 @@ from linkwise.cli.convert import convert
 from linkwise.cli.info import info
 from linkwise.cli.reproduce import reproduce
 from linkwise.cli.robots import robots
+from linkwise.cli.simulate import simulate
 from linkwise.cli.torque import torque
 from linkwise.errors import LinkwiseError
 
@@ -79,6 +80,7 @@ def cli() -> None:
     Examples:
       linkwise info arm.urdf                           what is in this robot?
       linkwise torque arm.urdf swing.csv --plot a.png  torques along a motion
+      linkwise simulate arm.urdf --plot fall.png       how does it move, left alone?
       linkwise convert arm.urdf arm.toml               another form of the same robot
       linkwise check robots/*.urdf                     for CI: exit code 1 when something is wrong
 
@@ -87,5 +89,5 @@ def cli() -> None:
     """
 
 
-for command in (info, torque, check, convert, robots, bench, reproduce, completion):
+for command in (info, torque, simulate, check, convert, robots, bench, reproduce, completion):
     cli.add_command(command)

@@ -13,6 +13,10 @@ from linkwise.errors import UnknownNameError
 EXPERIMENTS = {
     "errata": "linkwise.report.errata_page:errata_page",
     "stanford": "linkwise.report.stanford:stanford",
+    "routes": "linkwise.report.forward_routes:routes",
+    "shuttle": "linkwise.report.shuttle:shuttle",
+    "moving-base": "linkwise.report.moving_base:moving_base",
+    "snake": "linkwise.report.snake:snake",
 }
 
 Cell = str | float | int | None

@@ -18,7 +18,7 @@ from linkwise.robot.robot import Robot
 from linkwise.rotation import Turn, from_quaternion, with_z_along
 from linkwise.scalar import Scalar, absolute, cos, is_number, sin
 from linkwise.spatial import Inertia, Motion, Pose, Wrench
-from linkwise.vector import EZ, Mat3, Vec3
+from linkwise.vector import EYE3, EZ, Mat3, Vec3, cross, dot
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class Body:
     `kind` is "revolute", "prismatic", "floating" or "fixed"; `placement` is the pose of this body's frame in the
     parent's at q = 0; `q`, `v` are the first places of its coordinates, or of the joint it mimics by `ratio`, `offset`.
     `twist` is a constant added to the angle, from aligning frames. `of_link` is this body's frame in the moving link's.
-    `law` gives the force that something else, such as a stop, exerts on the joint at its position and speed.
+    `law` gives the force that something else, such as a stop, exerts on the joint at its position and speed. A body is
+    `light` where it has next to no inertia of its own along its joint, so that what it carries must give it some.
     """
 
     name: str
@@ -50,11 +51,17 @@ class Body:
     gear: Scalar = 1.0
     motor_friction: Friction = Friction()
     law: Callable[[Scalar, Scalar], Scalar] | None = None
+    light: bool = False
 
     @property
     def is_single(self) -> bool:
         """One degree of freedom, about or along z."""
         return self.kind in ("revolute", "prismatic")
+
+    @property
+    def own_inertia(self) -> Scalar:
+        """What a rotor that turns with the joint adds to the inertia at its coordinate."""
+        return self.armature * (self.ratio * self.ratio) if self.is_single else 0.0
 
     def position(self, q: Sequence[Scalar]) -> Scalar:
         """This joint's own position, mimicry honoured."""
@@ -168,7 +175,7 @@ class Tree:
             i, X = place[f.link]
             place.setdefault(f"frame:{f.name}", (i, X @ f.origin))
         full = tuple(replace(b, inertia=_snapped_inertia(I)) for b, I in zip(bodies, inertias, strict=True))
-        return cls(full, tuple(rotors), place, robot.nq, robot.nv, robot.gravity)
+        return cls(_light_ones_marked(full), tuple(rotors), place, robot.nq, robot.nv, robot.gravity)
 
     def place(self, name: str) -> tuple[int, Pose]:
         """The body that carries a frame or link, and its pose there."""
@@ -234,6 +241,7 @@ def _mount_motors(
 
 
 # products of exact turns leave 1e-16 where 0 or 1 is meant; each would cost operations in every kernel
+LIGHT = 1e-6
 ROUND_OFF = 1e-14
 
 
@@ -249,13 +257,39 @@ def _snap(x: float) -> float:
     return nearest if abs(x - nearest) < ROUND_OFF else x
 
 
+def _light_ones_marked(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+    """The bodies, marked where their own inertia is below `LIGHT` of what they and all they carry have."""
+    own = [(b.inertia.m, b.inertia.E.x.x + b.inertia.E.y.y + b.inertia.E.z.z, b.armature) for b in bodies]
+    if not all(is_number(x) for row in own for x in row):
+        return bodies
+    mass, size = [m for m, _, _ in own], [moment for _, moment, _ in own]
+    for i in range(len(bodies) - 1, 0, -1):
+        mass[bodies[i].parent] += mass[i]
+        size[bodies[i].parent] += size[i]
+    return tuple(replace(b, light=_is_light(b, m, s)) for b, m, s in zip(bodies, mass, size, strict=True))
+
+
+def _is_light(b: Body, mass: float, size: float) -> bool:
+    if b.kind == "revolute":
+        return bool(b.inertia.E.x.x + b.inertia.E.y.y + b.armature <= LIGHT * size)
+    if b.kind == "prismatic":
+        return bool(b.inertia.m + b.armature <= LIGHT * mass)
+    if b.kind != "floating" or b.inertia.m <= LIGHT * mass:
+        return b.kind == "floating"
+    centre = b.inertia.mc * (1.0 / b.inertia.m)
+    I = b.inertia.seen_from(EYE3, -centre).I_o
+    return bool(dot(I.x, cross(I.y, I.z)) <= LIGHT * size * size * size)
+
+
 def _snapped_inertia(I: Inertia) -> Inertia:
-    numbers = [I.m, *I.mc, *(x for r in I.E for x in r)]
+    """The same without what is round-off; second moments are measured by each other, since small ones may matter."""
+    moments = [x for r in I.E for x in r]
+    numbers = [I.m, *I.mc, *moments]
     if not all(is_number(x) for x in numbers):
         return I
-    size = ROUND_OFF * max(abs(x) for x in numbers)
 
-    def snap(x: float) -> float:
-        return 0.0 if abs(x) < size else x
+    def snap(x: float, size: float) -> float:
+        return 0.0 if abs(x) < ROUND_OFF * size else x
 
-    return Inertia(I.m, Vec3(*map(snap, I.mc)), Mat3.of([[snap(x) for x in r] for r in I.E]))
+    all_, second = max(map(abs, numbers)), max(map(abs, moments))
+    return Inertia(I.m, Vec3(*(snap(x, all_) for x in I.mc)), Mat3.of([[snap(x, second) for x in r] for r in I.E]))

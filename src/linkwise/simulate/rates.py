@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwise.algorithms import linear
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
-from linkwise.algorithms.forces import bias_forces
-from linkwise.algorithms.forward_dynamics import no_inertia_along
 from linkwise.algorithms.hybrid_dynamics import solve as solve_tree
+from linkwise.algorithms.inertia_route import solve_by_inertia
 from linkwise.algorithms.integration import q_dot
 from linkwise.algorithms.kinematics import link_velocities
-from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.robot.tree import Body, Tree
 from linkwise.scalar import Scalar
 
@@ -50,10 +47,9 @@ def motion_rates(
     """
     held = {k for b in tree.bodies for k, _ in b.axes if b.name in driven}
     if route == "articulated":
-        answer = solve_tree(tree, q, qd, given, held, world)
-        qdd, tau = answer.qdd, answer.tau
+        qdd, tau, _, _ = solve_tree(tree, q, qd, given, held, world)
     else:
-        qdd, tau = _by_inertia(tree, q, qd, given, sorted(held), world)
+        qdd, tau = solve_by_inertia(tree, q, qd, given, held, world)
     work = [f * v for f, v in zip(tau, qd, strict=True)]
     powers = (
         sum((x for k, x in enumerate(work) if k not in held), 0.0),
@@ -63,27 +59,6 @@ def motion_rates(
     )
     (rate,) = q_dot.function(tree, q, qd)
     return rate, qdd, tau, powers
-
-
-def _by_inertia(
-    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], given: Sequence[Scalar], held: Sequence[int], world: World
-) -> tuple[list[Scalar], list[Scalar]]:
-    """Accelerations and forces from M qdd + h = tau, in which each row has one unknown."""
-    n = tree.nv
-    (flat,) = mass_matrix.function(tree, q)
-    (h,) = bias_forces.function(tree, q, qd, world=world)
-    M = [flat[k : k + n] for k in range(0, n * n, n)]
-    free = [k for k in range(n) if k not in held]
-
-    rest = [given[k] - h[k] - sum((M[k][j] * given[j] for j in held), 0.0) for k in free]
-    factors = linear.factorise([[M[i][j] for j in free] for i in free], lambda k: no_inertia_along(tree, free[k]))
-    qdd = list(given)
-    for k, x in zip(free, linear.solve(factors, rest), strict=True):
-        qdd[k] = x
-    tau = list(given)
-    for k in held:
-        tau[k] = h[k] + sum((M[k][j] * qdd[j] for j in range(n)), 0.0)
-    return qdd, tau
 
 
 def _environment(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world: World) -> Scalar:

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.algorithms import forward_dynamics
-from linkwise.algorithms.algorithm import Cheapest
 from linkwise.backend.call import caller
-from linkwise.errors import InputError, LinkwiseError
+from linkwise.errors import InputError
 from linkwise.graph.program import Port, Program, trace
-from linkwise.kernel import DIVISION
+from linkwise.kernel import cheapest
 from linkwise.options import Options
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
@@ -42,9 +41,13 @@ class Rollout:
     Made by `compile_rollout`. Rows are independent and run in SIMD lanes and threads without the interpreter's lock.
     """
 
-    def __init__(self, robot: Robot, program: Program, threads: int) -> None:
-        self.robot, self.program = robot, program
-        self._call = caller(program, "One rollout.", threads)
+    def __init__(self, robot: Robot, method: str, control: Control | None, width: int, options: Options) -> None:
+        self.robot, self.method, self.control, self.width, self.options = robot, method, control, width, options
+        self.program = cheapest(
+            {"route": forward_dynamics.static["route"]},
+            lambda choice: _trace(robot, options, method, control, width, **choice),
+        )
+        self._call = caller(self.program, "One rollout.", options.threads)
         self._seconds_a_step = 0.0
 
     def __call__(
@@ -94,14 +97,17 @@ class Rollout:
         q_all, qd_all = (np.concatenate([p[k] for p in parts], axis=-2) for k in (0, 1))
         return Rolled(q_all, qd_all, done)
 
-    @property
-    def width(self) -> int:
-        """How many inputs a step has."""
-        return self.program.inputs[2].size
-
     def count(self) -> dict[str, int]:
         """Operations of one step."""
         return dict(self.program.count())
+
+    def __repr__(self) -> str:
+        n, m = self.robot.nq, self.robot.nv
+        takes, gives = f"q({n},), qd({m},), u(steps, {self.width}), dt()", f"q(steps, {n}), qd(steps, {m})"
+        return f"<Rollout by {self.method} of the robot {self.robot.name!r}: {takes} -> {gives}>"
+
+    def __reduce__(self) -> Any:
+        return Rollout, (self.robot, self.method, self.control, self.width, self.options)
 
     def _slice(self, left: int) -> int:
         """How many steps to make before looking up: all that fit into `SLICE` seconds."""
@@ -117,6 +123,8 @@ def compile_rollout(
     control: Control | None = None,
     inputs: int | None = None,
     gravity: Any = None,
+    forces: Any = None,
+    joint_forces: Any = None,
     threads: int = 1,
 ) -> Rollout:
     """A loop of fixed steps as one native function.
@@ -126,7 +134,9 @@ def compile_rollout(
         method: "rk4" or "euler" (semi-implicit).
         control: `control(q, qd, u) -> tau` over any scalar, evaluated in every stage; none takes u as torques.
         inputs: width of u where there is a control (nv by default).
-        gravity: instead of the robot's.
+        gravity: a vector instead of the robot's.
+        forces: laws of the environment by frame or link, as `compile` takes them; evaluated in every stage.
+        joint_forces: laws along joints by joint, as `compile` takes them.
         threads: over how many threads rows are split.
 
     Returns:
@@ -134,38 +144,28 @@ def compile_rollout(
     """
     if method not in METHODS:
         raise InputError(f"method: expected one of {METHODS}, got {method!r}.")
-    options = Options.checked(robot, (), False, (), gravity, threads)
-    width = robot.nv if inputs is None else inputs
-    if width < 1:
+    if isinstance(gravity, str):
+        raise InputError(f"gravity: expected a vector of three or None, got {gravity!r}.")
+    options = Options.checked(robot, (), False, (), gravity, threads, forces, joint_forces)
+    width: Any = robot.nv if inputs is None else inputs
+    if not isinstance(width, int) or isinstance(width, bool) or width < 1:
         raise InputError(f"inputs: expected a whole number above 0, got {inputs!r}.")
-    programs, refusal = [], LinkwiseError("rollout: no route.")
-    for route in _routes():
-        try:
-            programs.append(_trace(robot, options, method, control, width, route))
-        except LinkwiseError as error:
-            refusal = error
-    if not programs:
-        raise refusal
-    best = min(programs, key=lambda p: p.count()["mul"] + p.count()["add"] + DIVISION * p.count()["div"])
-    return Rollout(robot, best, threads)
-
-
-def _routes() -> tuple[str, ...]:
-    open_choice = forward_dynamics.static["route"]
-    return tuple(open_choice) if isinstance(open_choice, Cheapest) else (open_choice,)
+    if control is None and width != robot.nv:
+        raise InputError(f"inputs: expected {robot.nv}, because u are torques without a control, got {inputs}.")
+    return Rollout(robot, method, control, width, options)
 
 
 def _trace(robot: Robot, options: Options, method: str, control: Control | None, width: int, route: str) -> Program:
     """The program of one step, carried from step to step."""
 
     def run(q: list[Any], qd: list[Any], u: list[Any], dt: list[Any]) -> Sequence[Any]:
-        tree = regrouped(aligned(Tree.of(robot)))
-        world = options.world(tree, {})
+        tree = regrouped(aligned(options.tree(Tree.of(robot))))
 
         def accelerations(q: Sequence[Scalar], qd: Sequence[Scalar]) -> Sequence[Scalar]:
             tau = u if control is None else control(q, qd, u)
             if len(tau) != robot.nv:
                 raise InputError(f"control: expected {robot.nv} torques, got {len(tau)}.")
+            world = options.world(tree, {}, (q, qd))
             return forward_dynamics.function(tree, q, qd, tau, world=world, route=route)[0]
 
         return step(tree, accelerations, q, qd, dt[0], method)

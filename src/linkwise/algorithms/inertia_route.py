@@ -1,0 +1,83 @@
+"""The equations of motion by the inertia matrix, for every mix of known and unknown: M qdd + h = tau, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import partial
+
+from linkwise.algorithms import linear
+from linkwise.algorithms.algorithm import World
+from linkwise.algorithms.forces import bias_forces
+from linkwise.algorithms.mass_matrix import mass_matrix
+from linkwise.errors import LinkwiseError
+from linkwise.robot.tree import Body, Tree
+from linkwise.scalar import Scalar, is_number
+from linkwise.spatial import Inertia, Motion
+
+
+def solve_by_inertia(
+    tree: Tree,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    given: Sequence[Scalar],
+    driven: Collection[int],
+    world: World,
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Accelerations and forces, with `given[k]` the acceleration of coordinate k where it is driven, else its force.
+
+    Rows of free coordinates are solved for their accelerations; rows of driven ones then give their forces. Motors on
+    links and joints that mimic are in M, so that this route knows them.
+
+    Source: [Khalil] section 3.3.1, with known accelerations taken to the right-hand side.
+    """
+    n = tree.nv
+    (flat,) = mass_matrix.function(tree, q)
+    (h,) = bias_forces.function(tree, q, qd, world=world)
+    M = [flat[k : k + n] for k in range(0, n * n, n)]
+    held, free = sorted(driven), [k for k in range(n) if k not in driven]
+
+    rest = [given[k] - h[k] - sum((M[k][j] * given[j] for j in held), 0.0) for k in free]
+    doubtful = light_coordinates(tree)
+    factors = linear.factorise(
+        [[M[i][j] for j in free] for i in free],
+        lambda k: no_inertia_along(tree, free[k]),
+        [at for at, k in enumerate(free) if k in doubtful],
+    )
+    qdd, tau = list(given), list(given)
+    for k, x in zip(free, linear.solve(factors, rest), strict=True):
+        qdd[k] = x
+    for k in held:
+        tau[k] = h[k] + sum((M[k][j] * qdd[j] for j in range(n)), 0.0)
+    return qdd, tau
+
+
+def light_coordinates(tree: Tree) -> set[int]:
+    """Coordinates whose bodies have no inertia of their own along them: in some states they may have none at all."""
+    return {k for b in tree.bodies if b.light for k, _ in b.axes}
+
+
+def inverse_along(body: Body, axis: Motion, pivot: Scalar, composite: Sequence[Inertia], i: int) -> Scalar:
+    """1 / pivot, the inertia that is left along an axis of body i: refused where known to be zero, NaN where lost.
+
+    `composite` are the `composites` of a tree that has light bodies.
+    """
+    if is_number(pivot) and pivot <= 0.0:
+        raise no_inertia(body)
+    if not body.light:
+        return 1.0 / pivot
+    whole = composite[i].momentum(axis).power(axis) + body.own_inertia
+    return linear.sound_inverse(pivot, whole, partial(no_inertia, body))
+
+
+def no_inertia_along(tree: Tree, k: int) -> LinkwiseError:
+    """Which link it is whose coordinate k has no inertia."""
+    body = next(b for b in tree.bodies if any(place == k for place, _ in b.axes))
+    return no_inertia(body)
+
+
+def no_inertia(body: Body) -> LinkwiseError:
+    """The answer to a free axis along which nothing has inertia."""
+    return LinkwiseError(
+        f"joint {body.name!r}: the free link {body.link!r} and all it carries have no inertia along the joint, so its"
+        " acceleration is not determined. Give the link a mass, the joint an armature, or drive the joint."
+    )

@@ -1,0 +1,252 @@
+"""`linkwise simulate`: how a robot moves under torques and driven joints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from linkwise.cli import show
+from linkwise.cli.arguments import OutputFile, ParamType, json_option, load, numbers, robot_argument, robot_options
+
+if TYPE_CHECKING:
+    from linkwise.robot.robot import Robot
+    from linkwise.simulate.result import Simulation
+
+FLOATING = {"--start": "x,y,z,qx,qy,qz,qw", "--speed": "vx,vy,vz,wx,wy,wz", "--torque": "fx,fy,fz,mx,my,mz"}
+
+
+class Setting(NamedTuple):
+    """A joint and its numbers."""
+
+    joint: str
+    values: tuple[float, ...]
+
+
+class SettingType(ParamType):
+    """JOINT=NUMBERS, as many as one of `lengths`."""
+
+    def __init__(self, name: str, example: str, *lengths: int) -> None:
+        self.name, self.example, self.lengths = name, example, lengths
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Setting:
+        if isinstance(value, Setting):
+            return value
+        joint, equals, given = value.rpartition("=")
+        if not equals or not joint:
+            self.fail(f"expected {self.name}, such as {self.example}, got {value!r}.", param, ctx)
+        return Setting(joint, tuple(numbers(self, given, self.lengths, param, ctx)))
+
+
+def setting(flag: str, variable: str, kind: SettingType, text: str) -> Callable[[Any], Any]:
+    """An option that may be repeated, once for each joint."""
+    return click.option(flag, variable, type=kind, metavar=kind.name, multiple=True, help=f"{text} May be repeated.")
+
+
+@click.command(short_help="Simulate a motion.")
+@robot_argument
+@click.option(
+    "--time", "end", type=click.FloatRange(min=0.0, min_open=True), default=2.0, show_default=True, help="How long, s."
+)
+@setting(
+    "--start",
+    "starts",
+    SettingType("JOINT=VALUE", "elbow=0.5", 1, 7),
+    f"Position at the start, rad or m; zero if not given. A floating joint has {FLOATING['--start']}.",
+)
+@setting(
+    "--speed",
+    "speeds",
+    SettingType("JOINT=VALUE", "elbow=0.5", 1, 6),
+    f"Speed at the start, rad/s or m/s. A floating joint has {FLOATING['--speed']}.",
+)
+@setting(
+    "--torque",
+    "torques",
+    SettingType("JOINT=VALUE", "elbow=0.5", 1, 6),
+    f"A constant torque or force, N m or N. A floating joint has {FLOATING['--torque']}.",
+)
+@setting(
+    "--drive",
+    "drives",
+    SettingType("JOINT=A,F[,PHASE]", "elbow=0.4,1.5", 2, 3),
+    "Make a joint follow start + A sin(2 pi F t + PHASE): amplitude in rad or m, frequency in Hz, phase in rad.",
+)
+@click.option(
+    "--hold",
+    "holds",
+    metavar="JOINT",
+    multiple=True,
+    help="Keep a joint where it starts, whatever torque that takes. May be repeated.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF"]),
+    default="DOP853",
+    show_default=True,
+    help="SciPy's solver; the last three are for stiff robots.",
+)
+@click.option("--output", "-o", type=OutputFile(".npz", ".csv"), help="Where to write the motion: .npz or .csv.")
+@click.option(
+    "--plot",
+    type=OutputFile(".png", ".svg", ".pdf"),
+    help="Where to draw positions, speeds, torques and energy: .png, .svg or .pdf.",
+)
+@robot_options
+@json_option
+def simulate(
+    robot: str, end: float, starts: tuple[Setting, ...], speeds: tuple[Setting, ...], torques: tuple[Setting, ...],
+    drives: tuple[Setting, ...], holds: tuple[str, ...], method: str, output: Path | None, plot: Path | None,
+    as_json: bool, **options: Any,
+) -> int:  # fmt: skip
+    """Simulate how a robot moves from a start, under torques, with some joints driven.
+
+    Joints without torque swing freely, and so the robot falls unless something holds it. A driven or held joint follows
+    its motion exactly; the torque that this takes comes out. The energy drift says how well the sum of energies and
+    works closes, relative to the largest of them.
+
+    Results in an .npz file hold the robot too; `linkwise torque` takes both kinds of file as motions. Exit code 1 means
+    that the simulation could not go on, or was stopped by Ctrl-C; what was computed is kept.
+
+    \b
+    Examples:
+      linkwise simulate arm.urdf --start shoulder=0.5 --plot fall.png
+      linkwise simulate arm.urdf --time 5 --torque turn=2 --hold shoulder --hold elbow
+      linkwise simulate arm.urdf --drive elbow=0.4,1.5 --drive shoulder=0.2,1.5,1.57 -o wave.npz
+      linkwise simulate puma560 --time 10 --no-friction --json
+      linkwise simulate arm.urdf --base floating --hold turn --speed root_joint=0,0,1,0,0,2
+    """
+    from linkwise.errors import SimulationError
+    from linkwise.simulate.simulation import simulate as run
+
+    model = load(robot, **options)
+    q0 = model.q(_by_joint(model, "--start", starts))
+    qd0 = model.v(_by_joint(model, "--speed", speeds))
+    tau = model.v(_by_joint(model, "--torque", torques))
+    driven = _motions(model, q0, drives, holds)
+    _refuse_torques_of_driven(torques, driven)
+    problem = ""
+    try:
+        result = run(model, q0, qd0, end, control=tau if torques else None, driven=driven or None, method=method)
+    except SimulationError as error:
+        if error.result is None:
+            raise
+        result, problem = error.result, " ".join(str(error).split())
+    if output:
+        result.save(output)
+    if plot:
+        result.plot(plot)
+    if as_json:
+        show.as_json({**_facts(result, problem), "output": output and str(output), "plot": plot and str(plot)})
+    else:
+        _print(result, problem, output, plot)
+    return 1 if problem or result.status == "interrupted" else 0
+
+
+def _by_joint(robot: Robot, flag: str, settings: Sequence[Setting]) -> dict[str, Any]:
+    """Numbers by joint, each joint once and with as many numbers as it has coordinates."""
+    found: dict[str, Any] = {}
+    for joint, values in settings:
+        slot = _slot(robot, joint)
+        if joint in found:
+            raise click.UsageError(f"{flag}: expected each joint once, got {joint!r} twice")
+        width = slot.nq if flag == "--start" else slot.nv
+        if len(values) != width:
+            wanted = f"{width} numbers {FLOATING[flag]}" if width > 1 else "one number"
+            raise click.UsageError(f"{flag} {joint}: expected {wanted}, got {len(values)}")
+        found[joint] = values if width > 1 else values[0]
+    return found
+
+
+def _slot(robot: Robot, joint: str) -> Any:
+    from linkwise.errors import UnknownNameError
+
+    if joint not in robot.slots:
+        raise UnknownNameError("joint that moves", joint, robot.names)
+    return robot.slots[joint]
+
+
+def _motions(robot: Robot, q0: Any, drives: Sequence[Setting], holds: Sequence[str]) -> dict[str, Any]:
+    """The prescribed motions by joint."""
+    motions: dict[str, Any] = {}
+    for joint, wave in (*drives, *((joint, ()) for joint in holds)):
+        slot = _slot(robot, joint)
+        if joint in motions:
+            raise click.UsageError(f"--drive and --hold: expected each joint once, got {joint!r} twice")
+        if wave and slot.nq != 1:
+            raise click.UsageError(f"--drive {joint}: expected a joint of one coordinate, got a floating joint")
+        at = q0[slot.q : slot.q + slot.nq]
+        motions[joint] = sine(float(at[0]), *wave) if wave else at
+    return motions
+
+
+def sine(middle: float, amplitude: float, frequency: float, phase: float = 0.0) -> Callable[[float], Any]:
+    """The motion middle + amplitude sin(2 pi frequency t + phase), with its two derivatives."""
+    rate = 2.0 * math.pi * frequency
+
+    def motion(t: float) -> tuple[float, float, float]:
+        s, c = amplitude * math.sin(rate * t + phase), amplitude * math.cos(rate * t + phase)
+        return middle + s, rate * c, -rate * rate * s
+
+    return motion
+
+
+def _refuse_torques_of_driven(torques: Sequence[Setting], driven: dict[str, Any]) -> None:
+    for joint, _ in torques:
+        if joint in driven:
+            raise click.UsageError(f"--torque {joint}: expected a joint that is free, got one that is driven or held")
+
+
+def _facts(result: Simulation, problem: str) -> dict[str, Any]:
+    joints = []
+    for name in result.robot.names:
+        c = result[name]
+        joints.append({
+            "joint": name, "start": c.q[0].tolist(), "end": c.q[-1].tolist(),
+            "top speed": float(abs(c.qd).max()), "top torque": float(abs(c.tau).max()),
+        })  # fmt: skip
+    return {
+        "robot": result.robot.name,
+        "status": "failed" if problem else result.status,
+        "problem": problem,
+        "end": float(result.t[-1]),
+        "rows": len(result),
+        "method": result.facts.get("method"),
+        "steps": result.facts.get("steps"),
+        "evaluations": result.facts.get("evaluations"),
+        "energy drift": result.energy.drift,
+        "notes": list(result.notes),
+        "joints": joints,
+    }
+
+
+def _print(result: Simulation, problem: str, output: Path | None, plot: Path | None) -> None:
+    facts = _facts(result, problem)
+    work = f" in {facts['steps']} steps of {facts['method']}" if facts["steps"] else ""
+    click.echo(f"{facts['robot']}: {facts['status']}, {result.t[0]:g} to {result.t[-1]:g} s{work}")
+    click.echo(f"energy drift {facts['energy drift']:.1e}, {show.plural(len(result), 'row')}")
+    for note in result.notes:
+        click.echo(f"note: {note}")
+    if problem:
+        click.secho(f"problem: {problem}", fg="red")
+    show.title("Positions (rad, or m), top speeds and torques")
+    head = ("joint", "start", "end", "top speed", "top torque")
+    rows = [
+        (j["joint"], *(_position(j[key]) for key in ("start", "end")),
+         *(show.number(j[key]) for key in ("top speed", "top torque")))
+        for j in facts["joints"]
+    ]  # fmt: skip
+    show.table(head, rows, right=head[1:])
+    click.echo()
+    for what, path in (("motion", output), ("plot", plot)):
+        if path:
+            click.echo(f"{what} in {path}")
+    if not output and not plot:
+        click.echo("To keep the motion, give --output FILE.npz or FILE.csv; to see it, --plot FILE.png.")
+
+
+def _position(value: Any) -> str:
+    return " ".join(f"{x:.3g}" for x in value) if isinstance(value, list) else show.number(value)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from linkwise.backend import loop, tile
+from linkwise.backend import layout, loop, tile
 from linkwise.backend.target import Target, splat
 from linkwise.graph.node import Node
 from linkwise.graph.program import Program
@@ -32,14 +32,20 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
     """The assembly of a program: first the module with the loop, then those with the chunks it calls."""
     chunks, scratch = split(program, chunk_size)
     places = {n.index: k for k, n in enumerate(n for group in program.leaves for n in group)}
+    layouts = layout.layouts(program, target.lanes)
     results: dict[int, list[int]] = {}
-    for k, n in enumerate(n for group in program.results for n in group):
-        results.setdefault(n.index, []).append(k)
+    for n, vectors in zip((n for group in program.results for n in group), loop.places(layouts), strict=True):
+        results.setdefault(n.index, []).extend(vectors)
     texts = [_chunk(c, k, program, target, places, results) for k, c in enumerate(chunks)]
     head = _header(target)
     calls = [f"declare void @chunk{k}(ptr, ptr, ptr)" for k in range(len(texts))]
     main = "\n".join(
-        [head, *calls, tile.transfers(program, target.lanes), loop.loop(program, target, len(texts), scratch)]
+        [
+            head,
+            *calls,
+            tile.transfers(program, target.lanes, layouts),
+            loop.loop(program, target, layouts, len(texts), scratch),
+        ]
     )
     packs = [texts[k : k + chunks_in_module] for k in range(0, len(texts), chunks_in_module)]
     return [main, *("\n".join([head, *pack]) for pack in packs)]
@@ -162,9 +168,10 @@ def _chunk(
         for k in results.get(n.index, ()):
             w.store(out, "%out", k)
     if number == 0:  # results that are inputs themselves
-        for k, n in enumerate(n for group in program.results for n in group):
+        for n in (n for group in program.results for n in group):
             if n.op == "input":
-                w.store(value(n), "%out", k)
+                for k in results.pop(n.index, ()):
+                    w.store(value(n), "%out", k)
     lines = "\n".join(w.lines)
     return (
         f"define hidden void @chunk{number}(ptr noalias %in, ptr noalias %out, ptr noalias %scratch) noinline nounwind"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from linkwise.backend.layout import Layout
 from linkwise.backend.target import Target, splat
 from linkwise.graph.program import Port, Program
 
@@ -9,16 +12,15 @@ STACK = 32 * 1024  # bytes of buffers beyond which they come from the heap
 PAGE = 4096  # where buffers begin: elsewhere their time varies by a sixth with where the stack happens to be
 
 
-def loop(program: Program, target: Target, chunks: int, scratch: int) -> str:
+def loop(program: Program, target: Target, layouts: Sequence[Layout], chunks: int, scratch: int) -> str:
     """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`."""
     lanes, t = target.lanes, f"<{target.lanes} x double>"
-    inputs, outputs = ([p.size for p in side] for side in (program.inputs, program.outputs))
-    declared, buffers, release = _buffers(lanes, {"in": sum(inputs), "out": sum(outputs), "scratch": scratch})
+    sizes = [p.size for p in program.inputs], [layout.size for layout in layouts]
+    declared, buffers, release = _buffers(lanes, {"in": sum(sizes[0]), "out": sum(sizes[1]), "scratch": scratch})
     flags_declared, flags_cleared = _clear_flags(target)
     constants = [
-        f"%k{k} = getelementptr {t}, ptr %out, i64 {k}\nstore {t} {splat(n.value)}, ptr %k{k}, align {8 * lanes}"
-        for k, n in enumerate(n for group in program.results for n in group)
-        if n.op == "const"
+        f"%k{k} = getelementptr {t}, ptr %out, i64 {k}\nstore {t} {splat(value)}, ptr %k{k}, align {8 * lanes}"
+        for k, value in _constants(program, layouts).items()
     ]
     lines = [
         declared,
@@ -40,7 +42,7 @@ body:
 %left = sub i64 %rows, %i
 %short = icmp slt i64 %left, {lanes}
 %n = select i1 %short, i64 %left, i64 {lanes}""",
-        _body(program, t, chunks),
+        _body(program, t, sizes, chunks),
         "br label %done\ndone:\nbr label %loop\nexit:",
         release,
         flags_cleared,
@@ -64,16 +66,31 @@ def _ports(program: Program) -> str:
     return "\n".join(lines)
 
 
-def _body(program: Program, t: str, chunks: int) -> str:
+def places(layouts: Sequence[Layout]) -> list[list[int]]:
+    """For every number of the outputs, one after the other, the vectors of the buffer that hold it."""
+    found, offset = [], 0
+    for layout in layouts:
+        found += [[offset + p for p in group] for group in layout.places]
+        offset += layout.size
+    return found
+
+
+def _constants(program: Program, layouts: Sequence[Layout]) -> dict[int, float]:
+    """Vectors of the output buffer that never change."""
+    results = [n for group in program.results for n in group]
+    return {p: n.value for n, group in zip(results, places(layouts), strict=True) if n.op == "const" for p in group}
+
+
+def _body(program: Program, t: str, sizes: tuple[list[int], list[int]], chunks: int) -> str:
     """What happens to one tile of rows: inputs in, the chunks (again for each step), outputs out."""
     inputs, outputs = list(enumerate(program.inputs)), list(enumerate(program.outputs, start=len(program.inputs)))
     calls = "\n".join(f"call void @chunk{k}(ptr %in, ptr %out, ptr %scratch)" for k in range(chunks))
     tile = [
         f"%o{j} = mul i64 %i, %s{j}\n%q{j} = getelementptr i8, ptr %p{j}, i64 %o{j}" for j, _ in [*inputs, *outputs]
     ]
-    places = [_places(inputs, "in", t), _places(outputs, "out", t)]
+    starts = [_starts(inputs, "in", sizes[0], t), _starts(outputs, "out", sizes[1], t)]
     if not program.repeated:
-        return "\n".join([*tile, *places, _moves("load", inputs), calls, _moves("store", outputs)])
+        return "\n".join([*tile, *starts, _moves("load", inputs), calls, _moves("store", outputs)])
     once = [[x for x in side if not x[1].steps] for side in (inputs, outputs)]
     each = [[x for x in side if x[1].steps] for side in (inputs, outputs)]
     at_step = [
@@ -83,7 +100,7 @@ def _body(program: Program, t: str, chunks: int) -> str:
     return "\n".join(
         [
             *tile,
-            *places,
+            *starts,
             _moves("load", once[0]),
             """br label %steps_loop
 steps_loop:
@@ -102,11 +119,12 @@ step_body:""",
     )
 
 
-def _places(ports: list[tuple[int, Port]], buffer: str, t: str) -> str:
+def _starts(ports: list[tuple[int, Port]], buffer: str, sizes: list[int], t: str) -> str:
+    """Where each port begins in its buffer."""
     lines, offset = [], 0
-    for j, port in ports:
+    for (j, _), size in zip(ports, sizes, strict=True):
         lines.append(f"%b{j} = getelementptr {t}, ptr %{buffer}, i64 {offset}")
-        offset += port.size
+        offset += size
     return "\n".join(lines)
 
 

@@ -2,72 +2,120 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
+from linkwise.backend.layout import Layout
 from linkwise.graph.program import Port, Program
 
 
-def transfers(program: Program, lanes: int) -> str:
-    """Functions `load_port<j>` and `store_port<j>` for every port, and the two that they share.
+def transfers(program: Program, lanes: int, layouts: Sequence[Layout]) -> str:
+    """Functions `load_port<j>` and `store_port<j>` for every port, and the ones that they share.
 
     A port function takes the buffer, the first row, the step from row to row, the steps within a row, and how many
     rows there are; it goes through a row in one sweep where the row is contiguous, else line by line.
     """
     texts = [_load_tile(lanes), _store_tile(lanes)]
-    for j, port in enumerate([*program.inputs, *program.outputs]):
-        verb = "load" if j < len(program.inputs) else "store"
-        texts.append(_port(f"{verb}_port{j}", f"{verb}_tile", port, lanes))
+    if any(layout.runs for layout in layouts):
+        texts += [_store_runs(lanes), _scatter(lanes)]
+    for j, port in enumerate(program.inputs):
+        texts.append(_port(f"load_port{j}", "load_tile", port, lanes))
+    for j, (port, layout) in enumerate(zip(program.outputs, layouts, strict=True), start=len(program.inputs)):
+        sparse = bool(layout.runs)
+        texts += [_tables(j, layout)] if sparse else []
+        texts.append(
+            _sparse_port(j, port, layout, lanes) if sparse else _port(f"store_port{j}", "store_tile", port, lanes)
+        )
     return "\n".join(texts)
 
 
 def _port(name: str, worker: str, port: Port, lanes: int) -> str:
     rank, width = len(port.shape), port.size
-    strides = "\n".join(
-        f"%cp{d} = getelementptr i64, ptr %cs, i64 {d}\n%c{d} = load i64, ptr %cp{d}" for d in range(rank)
-    )
-    head = f"""
-define internal void @{name}(ptr %buffer, ptr %a, i64 %rs, ptr %cs, i64 %rows) alwaysinline nounwind {{
-entry:
-{strides}"""
     if rank < 2:
         step = "%c0" if rank else "8"
-        return f"""{head}
+        return f"""{_head(name, rank)}
 call void @{worker}(ptr %buffer, ptr %a, i64 %rs, i64 {step}, i64 {width}, i64 %rows)
 ret void
 }}"""
-    whole, test = [], "true"
-    for d in range(rank):
-        whole.append(f"%e{d} = icmp eq i64 %c{d}, {8 * prod(port.shape[d + 1 :])}\n%f{d} = and i1 {test}, %e{d}")
+    whole, test = _whole(port)
+    step = f"""%to = getelementptr <{lanes} x double>, ptr %buffer, i64 %bk
+call void @{worker}(ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {port.shape[-1]}, i64 %rows)"""
+    return f"""{_head(name, rank)}
+{whole}
+br i1 {test}, label %whole, label %lines
+whole:
+call void @{worker}(ptr %buffer, ptr %a, i64 %rs, i64 8, i64 {width}, i64 %rows)
+ret void
+{_lines(port, step)}
+}}"""
+
+
+def _sparse_port(j: int, port: Port, layout: Layout, lanes: int) -> str:
+    """A store that writes zeros without reading them, where rows are contiguous and a tile is full."""
+    rank = len(port.shape)
+    whole, test = _whole(port)
+    step = f"""%to = getelementptr i32, ptr @places{j}, i64 %bk
+call void @scatter(ptr %buffer, ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {port.shape[-1]}, i64 %rows)"""
+    return f"""{_head(f"store_port{j}", rank)}
+{whole}
+br i1 {test}, label %whole, label %lines
+whole:
+%full = icmp eq i64 %rows, {lanes}
+br i1 %full, label %tile, label %few
+tile:
+call void @store_runs(ptr %buffer, ptr %a, i64 %rs, ptr @runs{j}, i64 {len(layout.runs)}, i64 {port.size - lanes})
+ret void
+few:
+call void @scatter(ptr %buffer, ptr @places{j}, ptr %a, i64 %rs, i64 8, i64 {port.size}, i64 %rows)
+ret void
+{_lines(port, step)}
+}}"""
+
+
+def _tables(j: int, layout: Layout) -> str:
+    """The constants of a port with zeros left out."""
+    places = ", ".join(f"i32 {p[-1]}" for p in layout.places)
+    runs = ", ".join(f"i64 {end}" for run in layout.runs for end in run)
+    return f"""@places{j} = internal constant [{len(layout.places)} x i32] [{places}]
+@runs{j} = internal constant [{2 * len(layout.runs)} x i64] [{runs}]"""
+
+
+def _head(name: str, rank: int) -> str:
+    strides = [f"%cp{d} = getelementptr i64, ptr %cs, i64 {d}\n%c{d} = load i64, ptr %cp{d}" for d in range(rank)]
+    first = f"define internal void @{name}(ptr %buffer, ptr %a, i64 %rs, ptr %cs, i64 %rows) alwaysinline nounwind {{"
+    return "\n".join(["", first, "entry:", *strides])
+
+
+def _whole(port: Port) -> tuple[str, str]:
+    """Code that finds whether a row is contiguous, and the name of the answer."""
+    lines, test = [], "true"
+    for d in range(len(port.shape)):
+        lines.append(f"%e{d} = icmp eq i64 %c{d}, {8 * prod(port.shape[d + 1 :])}\n%f{d} = and i1 {test}, %e{d}")
         test = f"%f{d}"
+    return "\n".join(lines), test
+
+
+def _lines(port: Port, step: str) -> str:
+    """The loop over lines of a row: `step` knows where line %l begins (%at) and how many numbers precede it (%bk)."""
     indices, offset, rest = [], "0", "%l"
-    for d in range(rank - 2, -1, -1):  # the line's index along each axis but the last
+    for d in range(len(port.shape) - 2, -1, -1):  # the line's index along each axis but the last
         indices.append(f"""%k{d} = urem i64 {rest}, {port.shape[d]}
 %r{d} = udiv i64 {rest}, {port.shape[d]}
 %m{d} = mul i64 %k{d}, %c{d}
 %o{d} = add i64 {offset}, %m{d}""")
         offset, rest = f"%o{d}", f"%r{d}"
-    line = port.shape[-1]
     return "\n".join(
         [
-            head,
-            *whole,
-            f"""br i1 {test}, label %whole, label %lines
-whole:
-call void @{worker}(ptr %buffer, ptr %a, i64 %rs, i64 8, i64 {width}, i64 %rows)
-ret void
-lines:
-%l = phi i64 [0, %entry], [%l1, %lines]""",
+            "lines:\n%l = phi i64 [0, %entry], [%l1, %lines]",
             *indices,
             f"""%at = getelementptr i8, ptr %a, i64 {offset}
-%bk = mul i64 %l, {line}
-%to = getelementptr <{lanes} x double>, ptr %buffer, i64 %bk
-call void @{worker}(ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {line}, i64 %rows)
+%bk = mul i64 %l, {port.shape[-1]}
+{step}
 %l1 = add i64 %l, 1
-%done = icmp uge i64 %l1, {width // line}
+%done = icmp uge i64 %l1, {prod(port.shape[:-1])}
 br i1 %done, label %exit, label %lines
 exit:
-ret void
-}}""",
+ret void""",
         ]
     )
 
@@ -169,6 +217,112 @@ single:
 %so = mul i64 %s, %cs
 %q = getelementptr i8, ptr %ra, i64 %so
 %sb = getelementptr {t}, ptr %buffer, i64 %s
+%sl = getelementptr double, ptr %sb, i64 %r
+%d = load double, ptr %sl, align 8
+store double %d, ptr %q, align 8
+%s2 = add i64 %s, 1
+%sd = icmp uge i64 %s2, %n
+br i1 %sd, label %rowend, label %single
+rowend:
+%r2 = add i64 %r, 1
+%rd = icmp uge i64 %r2, %rows
+br i1 %rd, label %exit, label %row
+exit:
+ret void
+}}"""
+
+
+def _store_runs(lanes: int) -> str:
+    """Lanes to rows of a full tile: runs of zero blocks, written as such, between runs of blocks from the buffer."""
+    t = f"<{lanes} x double>"
+    rows = "\n".join(f"%off{r} = mul i64 {r}, %rs\n%a{r} = getelementptr i8, ptr %a, i64 %off{r}" for r in range(lanes))
+    zeros = "\n".join(
+        f"%z{r} = getelementptr double, ptr %a{r}, i64 %zc\nstore {t} zeroinitializer, ptr %z{r}, align 8"
+        for r in range(lanes)
+    )
+    loads = "\n".join(
+        f"%y{r} = getelementptr {t}, ptr %b, i64 {r}\n%x{r} = load {t}, ptr %y{r}, align {8 * lanes}"
+        for r in range(lanes)
+    )
+    turned, names = _transpose([f"%x{r}" for r in range(lanes)], lanes)
+    stores = "\n".join(
+        f"%p{r} = getelementptr double, ptr %a{r}, i64 %dc\nstore {t} {name}, ptr %p{r}, align 8"
+        for r, name in enumerate(names)
+    )
+
+    def column(name: str, block: str) -> str:  # the last block may overlap the one before it
+        return f"""%{name}k = mul i64 {block}, {lanes}
+%{name}o = icmp ugt i64 %{name}k, %top
+%{name}c = select i1 %{name}o, i64 %top, i64 %{name}k"""
+
+    return f"""
+define internal void @store_runs(ptr noalias %buffer, ptr %a, i64 %rs, ptr %runs, i64 %n, i64 %top) noinline nounwind {{
+entry:
+{rows}
+%first = getelementptr {t}, ptr %buffer, i64 1
+br label %run
+run:
+%i = phi i64 [0, %entry], [%i1, %next]
+%at = phi i64 [0, %entry], [%de, %next]
+%from = phi ptr [%first, %entry], [%left, %next]
+%rp = getelementptr i64, ptr %runs, i64 %i
+%ze = load i64, ptr %rp
+%dp = getelementptr i64, ptr %rp, i64 1
+%de = load i64, ptr %dp
+%some = icmp ult i64 %at, %ze
+br i1 %some, label %zero, label %between
+zero:
+%zb = phi i64 [%at, %run], [%zb1, %zero]
+{column("z", "%zb")}
+{zeros}
+%zb1 = add i64 %zb, 1
+%zmore = icmp ult i64 %zb1, %ze
+br i1 %zmore, label %zero, label %between
+between:
+%any = icmp ult i64 %ze, %de
+br i1 %any, label %dense, label %next
+dense:
+%db = phi i64 [%ze, %between], [%db1, %dense]
+%b = phi ptr [%from, %between], [%b1, %dense]
+{column("d", "%db")}
+{loads}
+{turned}
+{stores}
+%b1 = getelementptr {t}, ptr %b, i64 {lanes}
+%db1 = add i64 %db, 1
+%dmore = icmp ult i64 %db1, %de
+br i1 %dmore, label %dense, label %next
+next:
+%left = phi ptr [%from, %between], [%b1, %dense]
+%i1 = add i64 %i, 2
+%last = mul i64 %n, 2
+%over = icmp uge i64 %i1, %last
+br i1 %over, label %exit, label %run
+exit:
+ret void
+}}"""
+
+
+def _scatter(lanes: int) -> str:
+    """Lanes to rows, number by number, each from the vector that a table names."""
+    t = f"<{lanes} x double>"
+    return f"""
+define internal void @scatter(ptr noalias %buffer, ptr %places, ptr %a, i64 %rs, i64 %cs, i64 %n, i64 %rows) noinline \
+nounwind {{
+entry:
+br label %row
+row:
+%r = phi i64 [0, %entry], [%r2, %rowend]
+%ro = mul i64 %r, %rs
+%ra = getelementptr i8, ptr %a, i64 %ro
+br label %single
+single:
+%s = phi i64 [0, %row], [%s2, %single]
+%so = mul i64 %s, %cs
+%q = getelementptr i8, ptr %ra, i64 %so
+%pp = getelementptr i32, ptr %places, i64 %s
+%p = load i32, ptr %pp
+%sb = getelementptr {t}, ptr %buffer, i32 %p
 %sl = getelementptr double, ptr %sb, i64 %r
 %d = load double, ptr %sl, align 8
 store double %d, ptr %q, align 8

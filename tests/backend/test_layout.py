@@ -1,0 +1,59 @@
+"""Outputs with blocks of structural zeros, which are written without being kept."""
+
+import numpy as np
+import pytest
+
+from linkwise.backend import native
+from linkwise.backend.layout import layouts
+from linkwise.graph.program import Port, trace
+
+
+def program(shape, seed):
+    """A matrix that is zero but for some entries, the sums and products of two inputs."""
+    rng = np.random.default_rng(seed)
+    size = int(np.prod(shape))
+    kept = rng.random(size) < rng.choice([0.05, 0.2, 0.7])
+    factors = rng.normal(size=(size, 2))
+
+    def entries(x):
+        values = [x[0] * float(a) + x[1] * float(b) if keep else 0.0 for keep, (a, b) in zip(kept, factors, strict=True)]
+        values[-1] = 3.0 if seed % 3 == 0 else values[-1]
+        return (values, [x[0] + x[1]], [x[1]])
+
+    ports = [Port("y", shape), Port("s", ()), Port("copy", (1,))]
+    traced = trace("sparse", entries, [Port("x", (2,))], ports)
+
+    def expected(x):
+        y = np.where(kept, x[..., :1] * factors[:, 0] + x[..., 1:] * factors[:, 1], 0.0)
+        y[..., -1] = 3.0 if seed % 3 == 0 else y[..., -1]
+        return y.reshape(*x.shape[:-1], *shape)
+
+    return traced, expected
+
+
+@pytest.mark.parametrize("shape", [(4,), (7,), (33,), (6, 6), (5, 7), (3, 4, 5)])
+@pytest.mark.parametrize("seed", range(4))
+def test_zeros_are_written(shape, seed):
+    traced, expected = program(shape, seed)
+    function = native.function(traced)
+    rng = np.random.default_rng(1)
+    for rows in (1, 2, 4, 7, 16):
+        x = rng.normal(size=(rows, 2))
+        y, s, copy = function(x)
+        assert np.allclose(y, expected(x), rtol=1e-14, atol=1e-14)
+        assert np.array_equal(s, x.sum(axis=1)) and np.array_equal(copy[:, 0], x[:, 1])
+        # into memory that is neither empty nor contiguous
+        out = np.full((*reversed(shape), rows), np.nan).T
+        function(x, out=(out, np.empty(rows), np.empty((rows, 1))))
+        assert np.allclose(out, expected(x), rtol=1e-14, atol=1e-14)
+        wide = np.full((rows, *shape[:-1], 2 * shape[-1]), np.nan)
+        function(x, out=(wide[..., ::2], np.empty(rows), np.empty((rows, 1))))
+        assert np.allclose(wide[..., ::2], expected(x), rtol=1e-14, atol=1e-14) and np.isnan(wide[..., 1::2]).all()
+
+
+def test_zeros_take_no_place():
+    traced, _ = program((40, 40), 0)
+    (layout, single, copy) = layouts(traced, 4)
+    assert layout.size < 1600 and layout.runs
+    assert single.places == copy.places == ((0,),)
+    assert all(len(p) == 1 for p in layout.places)

@@ -13,7 +13,7 @@ TURNS = 200_000
 
 def peak_flops() -> float:
     """The most floating-point operations a second that this core reaches; a fused pair counts two."""
-    binding = llvm._llvm()
+    binding = llvm.binding()
     t = "<4 x double>"
     phis = "\n".join(f"%x{k} = phi {t} [splat (double {k + 1}.0), %entry], [%y{k}, %loop]" for k in range(CHAINS))
     half, one = "splat (double 0.5)", "splat (double 1.0)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sysconfig
-import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwise as lw
+from linkwise.report import peers
 from linkwise.report.forward_routes import general_chain as general_chain
 from linkwise.report.peers import has as has
 from linkwise.robot.order import Permutation
@@ -55,35 +55,8 @@ def pinocchio_model(name: str):
 
 
 def mujoco_model(name: str):
-    """MuJoCo's model of the same robot without shapes, contacts and damping, and where our joints are in its order.
-
-    A floating robot gets a free joint at its root link, whose body `fusestatic` would merge into the world.
-    """
-    import mujoco
-
-    root = ElementTree.parse(path(name)).getroot()
-    for link in root.iter("link"):
-        for shape in [*link.findall("visual"), *link.findall("collision")]:
-            link.remove(shape)
-    for joint in root.findall("joint"):
-        if joint.get("name") in locked([joint.get("name")]):
-            joint.set("type", "fixed")
-            for mimic in joint.findall("mimic"):
-                joint.remove(mimic)
-    options = ElementTree.SubElement(ElementTree.SubElement(root, "mujoco"), "compiler")
-    options.set("balanceinertia", "true")
-    options.set("discardvisual", "false")
-    options.set("fusestatic", "false")
-    spec = mujoco.MjSpec.from_string(ElementTree.tostring(root, encoding="unicode"))
-    if name in FLOATING:
-        spec.worldbody.first_body().add_freejoint(name=robot(name).names[0])
-    model = spec.compile()
-    model.dof_damping[:] = 0.0
-    model.dof_frictionloss[:] = 0.0
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
-    names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, k) for k in range(model.njnt)]
-    return model, lw.permutation(robot(name), names)
+    """MuJoCo's model of the same robot without contacts, and where our joints are in its order."""
+    return peers.mujoco_model(robot(name))
 
 
 def mujoco_state(name: str, order: Permutation, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from linkwise.scalar import Scalar, cos, sin
+from linkwise.scalar import Scalar, cos, is_number, sin
 from linkwise.vector import EYE3, Mat3, Vec3, cross, hat, outer
+
+ROUND_OFF = 1e-15  # of products of exact turns, where 0 or 1 is meant
 
 
 def rot_x(angle: Scalar) -> Mat3:
@@ -119,3 +122,90 @@ class TurnBack:
 
     def matrix(self) -> Mat3:
         return self.turn.matrix().T
+
+
+class Steps(NamedTuple):
+    """A pose as `fixed @ turn` with the shift between the two: turn, move by `lever`, turn by `fixed`."""
+
+    fixed: Mat3
+    turn: Any
+    lever: Vec3
+
+
+def in_steps(R: Any, p: Vec3) -> Steps:
+    """The pose R, p in steps, the shift where it has the fewest components: x and z alone in Khalil's frames."""
+    fixed, turn = (R.fixed, Turn(EYE3, R.c, R.s)) if isinstance(R, Turn) else (R, EYE3)
+    if isinstance(fixed, Mat3) and _known(*fixed, p):
+        lever = _lever(fixed, p)
+        if sum(x != 0.0 for x in lever) < sum(x != 0.0 for x in p):
+            return Steps(fixed, turn, lever)
+    return Steps(EYE3, R, p)
+
+
+def turned(R: Any, M: Mat3) -> Mat3:
+    """R M R^T: the matrix M of frame b in a's axes, plane by plane where the turns are known, which is cheapest."""
+    if isinstance(R, Turn):
+        return turned(R.fixed, _turned_in_plane(M, 2, R.c, R.s))
+    if not isinstance(R, Mat3):
+        R = R.matrix()
+    if not _known(*R) or _known(*M):
+        return R @ M @ R.T
+    for axis, c, s in _planes(R):
+        if c == 0.0 or s == 0.0:
+            P = _plane(axis, c, s)
+            M = P @ M @ P.T
+        else:
+            M = _turned_in_plane(M, axis, c, s)
+    return M
+
+
+def _turned_in_plane(M: Mat3, axis: int, c: Scalar, s: Scalar) -> Mat3:
+    """P M P^T for a turn P about a coordinate axis.
+
+    In the plane, with e = s (M_ii - M_jj) + c (M_ij + M_ji), the diagonal changes by s e and the rest is c e less its
+    transpose; a symmetric M stays so. That takes 4 multiplications, where two products take 16.
+    """
+    i, j, k = (axis + 1) % 3, (axis + 2) % 3, axis
+    e = s * (M[i][i] - M[j][j]) + c * (M[i][j] + M[j][i])
+    swap, mixed = s * e, c * e
+    N = [list(row) for row in M]
+    N[i][i], N[i][j] = M[i][i] - swap, mixed - M[j][i]
+    N[j][i], N[j][j] = mixed - M[i][j], M[j][j] + swap
+    N[i][k], N[j][k] = c * M[i][k] - s * M[j][k], s * M[i][k] + c * M[j][k]
+    N[k][i], N[k][j] = c * M[k][i] - s * M[k][j], s * M[k][i] + c * M[k][j]
+    return Mat3.of(N)
+
+
+@lru_cache(maxsize=4096)
+def _planes(R: Mat3) -> tuple[tuple[int, float, float], ...]:
+    """Axis, cosine and sine of turns about z, x and z that make up R, the first to be applied first."""
+    tilt = math.hypot(R.z.x, R.z.y)
+    first = (R.z.y / tilt, R.z.x / tilt) if tilt > ROUND_OFF else (1.0, 0.0)
+    c, s = first
+    # whatever the first turn is, the last one is of what it leaves, so that no digits are lost at small tilts
+    last = (c * R.x.x - s * R.x.y, c * R.y.x - s * R.y.y)
+    return tuple((axis, *_snapped(*turn)) for axis, turn in ((2, first), (0, (R.z.z, tilt)), (2, last)))
+
+
+def _plane(axis: int, c: float, s: float) -> Mat3:
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    rows = [list(r) for r in EYE3]
+    rows[i][i] = rows[j][j] = c
+    rows[i][j], rows[j][i] = -s, s
+    return Mat3.of(rows)
+
+
+@lru_cache(maxsize=4096)
+def _lever(R: Mat3, p: Vec3) -> Vec3:
+    """R^T p, without round-off."""
+    size = math.hypot(*p)
+    return Vec3(*(0.0 if abs(x) < 4.0 * ROUND_OFF * size else x for x in R.T @ p))
+
+
+def _snapped(c: float, s: float) -> tuple[float, float]:
+    """Cosine and sine, exact where they are those of a right angle but for round-off."""
+    return (float(round(c)), float(round(s))) if min(abs(c), abs(s)) < ROUND_OFF else (c, s)
+
+
+def _known(*vectors: Vec3) -> bool:
+    return all(is_number(x) for v in vectors for x in v)

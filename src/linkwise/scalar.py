@@ -56,13 +56,16 @@ def less(a: Scalar, b: Scalar) -> Scalar:
         b = b.real
     if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
         return float(a < b)
-    return a.less(b) if not isinstance(a, NUMBERS) else b.greater(a)
+    return b.greater(a) if isinstance(a, NUMBERS) or hasattr(b, "choose") else a.less(b)
 
 
 def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     """a where the condition is not zero, else b."""
     if isinstance(condition, NUMBERS):
         return a if condition else b
+    for x in (a, b):
+        if hasattr(x, "choose"):  # a value with parts, each of which is chosen
+            return x.choose(condition, a, b)
     return condition.where(a, b)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from linkwise.rotation import from_quaternion, rpy
+from linkwise.rotation import from_quaternion, in_steps, rpy, turned
 from linkwise.scalar import Scalar
 from linkwise.vector import EYE3, ZERO3, ZERO33, Mat3, Vec3, cross, dot, outer
 
@@ -65,6 +65,24 @@ class Motion:
     def __add__(self, b: Motion) -> Motion:
         return Motion(self.linear + b.linear, self.angular + b.angular)
 
+    def __mul__(self, x: Scalar) -> Motion:
+        return Motion(self.linear * x, self.angular * x)
+
+    def others(self) -> tuple[Vec3, Vec3]:
+        """Of a unit motion: zeros where it is 1, ones elsewhere."""
+        u, w = self.linear, self.angular
+        return Vec3(1.0 - u.x, 1.0 - u.y, 1.0 - u.z), Vec3(1.0 - w.x, 1.0 - w.y, 1.0 - w.z)
+
+    def pushed(self, x: Scalar) -> Wrench:
+        """The wrench along a unit motion whose part there is x."""
+        return Wrench(self.linear * x, self.angular * x)
+
+    def carried_to(self, R_a_b: Any, p_a_b: Vec3) -> Motion:
+        """The motion of frame a at b's origin, in b's axes, as if both were one body; squares of omega are not in."""
+        fixed, turn, lever = in_steps(R_a_b, p_a_b)
+        linear, angular = fixed.T @ self.linear, fixed.T @ self.angular
+        return Motion(turn.T @ (linear + cross(angular, lever)), turn.T @ angular)
+
 
 @dataclass(frozen=True, slots=True)
 class Wrench:
@@ -82,10 +100,20 @@ class Wrench:
     def __neg__(self) -> Wrench:
         return Wrench(-self.force, -self.moment)
 
+    def __mul__(self, x: Scalar) -> Wrench:
+        return Wrench(self.force * x, self.moment * x)
+
     def seen_from(self, R_a_b: Any, p_a_b: Vec3) -> Wrench:
         """The same wrench, given in frame b, in a's axes about a's origin."""
-        force = R_a_b @ self.force
-        return Wrench(force, R_a_b @ self.moment + cross(p_a_b, force))
+        fixed, turn, lever = in_steps(R_a_b, p_a_b)
+        force = turn @ self.force
+        return Wrench(fixed @ force, fixed @ (turn @ self.moment + cross(lever, force)))
+
+    def beside(self, s: Motion) -> Wrench:
+        """The wrench without its part along the unit motion `s`."""
+        (x, y, z), (u, v, w) = s.others()
+        f, m = self.force, self.moment
+        return Wrench(Vec3(f.x * x, f.y * y, f.z * z), Vec3(m.x * u, m.y * v, m.z * w))
 
     def power(self, v: Motion) -> Scalar:
         """The wrench's power on a motion of the same frame."""
@@ -136,17 +164,14 @@ class Inertia:
 
     def seen_from(self, R_a_b: Any, p_a_b: Vec3) -> Inertia:
         """The same body, given in frame b, in a's axes about a's origin."""
-        mc = R_a_b @ self.mc
-        R = R_a_b if isinstance(R_a_b, Mat3) else R_a_b.matrix()
-        lever = p_a_b * self.m
-        E = R @ self.E @ R.T + outer(p_a_b, mc) + outer(mc, p_a_b) + outer(p_a_b, lever)
-        return Inertia(self.m, mc + lever, _symmetrised(E))
+        fixed, turn, p = in_steps(R_a_b, p_a_b)
+        mc, pm = turn @ self.mc, p * self.m
+        E = turned(turn, self.E) + outer(p, mc) + outer(mc, p) + outer(p, pm)
+        return Inertia(self.m, fixed @ (mc + pm), _symmetrised(turned(fixed, _symmetrised(E))))
 
     def force(self, a: Vec3, U: Mat3) -> Wrench:
         """The wrench that gives the body's points x the accelerations a + U x."""
-        G = U @ self.E
-        turning = Vec3(G.z.y - G.y.z, G.x.z - G.z.x, G.y.x - G.x.y)
-        return Wrench(a * self.m + U @ self.mc, turning + cross(self.mc, a))
+        return Wrench(a * self.m + U @ self.mc, _turning(U, self.E) + cross(self.mc, a))
 
     def momentum(self, v: Motion) -> Wrench:
         """Linear momentum, and angular momentum about the origin, at velocity `v`."""
@@ -163,6 +188,15 @@ def _second_moments(I: Mat3) -> Mat3:
     xx, yy, zz = I.x.x, I.y.y, I.z.z
     half = (0.5 * (yy + zz - xx), 0.5 * (xx + zz - yy), 0.5 * (xx + yy - zz))
     return symmetric(half[0], -I.x.y, -I.x.z, half[1], -I.y.z, half[2])
+
+
+def _turning(U: Mat3, E: Mat3) -> Vec3:
+    """vee(U E - E U^T), in which differences of the diagonal of U meet the products of inertia."""
+    return Vec3(
+        (U.z.z - U.y.y) * E.y.z + (U.z.y * E.y.y - U.y.z * E.z.z) + (U.z.x * E.x.y - U.y.x * E.x.z),
+        (U.x.x - U.z.z) * E.x.z + (U.x.z * E.z.z - U.z.x * E.x.x) + (U.x.y * E.y.z - U.z.y * E.x.y),
+        (U.y.y - U.x.x) * E.x.y + (U.y.x * E.x.x - U.x.y * E.y.y) + (U.y.z * E.x.z - U.x.z * E.y.z),
+    )
 
 
 def _symmetrised(E: Mat3) -> Mat3:

@@ -37,13 +37,22 @@ def test_options_edit_the_robot(folder):
     assert facts["nv"] == 9
 
 
-def test_elastic_drives_are_taken_as_rigid_on_request(folder):
-    (folder / "side.toml").write_text('[[joint]]\nname = "elbow"\ndrive = { stiffness = 1000.0, gear = 50.0 }\n')
+def test_elastic_drives_have_coordinates_or_are_rigid_on_request(folder):
+    side = '[[joint]]\nname = "elbow"\narmature = 0.2\ndrive = { stiffness = 1000.0, gear = 50.0 }\n'
+    (folder / "side.toml").write_text(side)
     text = linkwise("info", "arm.urdf", "--side", "side.toml").stdout
     assert "gear 50; stiffness 1000" in text
-    assert "none for inverse_dynamics" in text
-    text = linkwise("info", "arm.urdf", "--side", "side.toml", "--rigid").stdout
-    assert "none for" not in text
+    assert "order of q: turn, shoulder, elbow, elbow.motor" in text
+    facts = json.loads(linkwise("info", "arm.urdf", "--side", "side.toml", "--json").stdout)
+    assert (facts["nq"], facts["coordinates"]) == (4, ["turn", "shoulder", "elbow", "elbow.motor"])
+    facts = json.loads(linkwise("info", "arm.urdf", "--side", "side.toml", "--rigid", "--json").stdout)
+    assert (facts["nq"], facts["coordinates"]) == (3, facts["names"])
+
+
+def test_a_motor_without_inertia_is_named(folder):
+    (folder / "side.toml").write_text('[[joint]]\nname = "elbow"\ndrive = { stiffness = 1000.0 }\n')
+    text = linkwise("info", "arm.urdf", "--side", "side.toml").stdout
+    assert "joint 'elbow': the motor of its elastic drive has no inertia" in " ".join(text.split())
 
 
 def test_names_are_not_markup(folder):
@@ -62,3 +71,27 @@ def test_large_robots_count_what_is_linear(folder):
     few = json.loads(linkwise("info", "snake70", "--json").stdout)["operations"]
     assert "inverse_dynamics" in few
     assert "mass_matrix" not in few
+
+
+def test_both_routes_of_forward_dynamics_are_counted_and_the_one_taken_is_marked(folder):
+    facts = json.loads(linkwise("info", "puma560", "--json").stdout)
+    forward, robot = facts["forward_dynamics"], lw.load("puma560")
+    assert list(forward["routes"]) == ["inertia", "articulated"]
+    for route, count in forward["routes"].items():
+        assert count == lw.compile(robot, lw.forward_dynamics, route=route).count()
+    assert forward["routes"][forward["taken"]] == facts["operations"]["forward_dynamics"]
+    lines = linkwise("info", "puma560").stdout.splitlines()
+    (taken,) = [line for line in lines if "taken by compile" in line]
+    assert taken.split()[:2] == [forward["taken"], str(forward["routes"][forward["taken"]]["mul"])]
+
+
+def test_a_route_that_cannot_be_taken_says_why(folder):
+    links = [lw.Link(n, 1.0, (0.1, 0, 0), (1, 1, 1)) for n in "abc"]
+    joints = [lw.Joint("x", "a", "b"), lw.Joint("y", "b", "c", mimic=lw.Mimic("x", 2.0))]
+    lw.save(lw.Robot(links, joints), "pair.toml")
+    text = linkwise("info", "pair.toml").stdout
+    assert "not by articulated: joints that mimic couple bodies" in text
+    lw.save(lw.Robot([lw.Link("a"), lw.Link("b")], [lw.Joint("x", "a", "b")]), "empty.toml")
+    text = linkwise("info", "empty.toml").stdout
+    assert "Forward dynamics by route" not in text
+    assert "have no inertia along the joint" in text

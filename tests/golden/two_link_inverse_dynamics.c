@@ -30,9 +30,9 @@ void inverse_dynamics(const double *q, const double *qd, const double *qdd, doub
     const double t7 = 1.7 * qdd[0];
     const double t8 = 19.62 * C1;
     const double t9 = t7 - t8;
-    const double t10 = 0.35 * omega_dot2z;
     const double f2x = (-0.5) * omega_dot2z;
     const double f2y = (-0.5) * t6;
+    const double t10 = 0.35 * omega_dot2z;
     const double t11 = 0.5 * v_dot2x;
     const double m2z = t10 - t11;
     const double t12 = C2 * f2x;

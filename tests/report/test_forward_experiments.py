@@ -83,3 +83,12 @@ def test_a_pushed_snake_gains_momentum():
     kept, predicted = snake.momenta(robot, result)
     assert kept > 0.1
     assert predicted > 0.01
+
+
+def test_counts_stay_below_the_published_ones():
+    """Nasser's scheme takes fewer operations than printed, articulated bodies fewer still from six joints on."""
+    for n in range(2, 11):
+        robot = forward_routes.general_chain(n)
+        count = {route: sum(forward_routes.operations(robot, route)) for route in ("Nasser", "articulated bodies")}
+        assert count["Nasser"] < sum(forward_routes.published(n))
+        assert n < 6 or count["articulated bodies"] < count["Nasser"]

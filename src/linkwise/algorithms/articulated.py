@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from linkwise.rotation import in_steps, turned
 from linkwise.scalar import Scalar
 from linkwise.spatial import Inertia, Motion, Wrench, symmetric
 from linkwise.vector import EYE3, Mat3, Vec3, cross, hat, outer
@@ -36,18 +37,35 @@ class ArticulatedInertia:
             _upper(self.A - outer(f, w.force)), self.B - outer(f, w.moment), _upper(self.D - outer(m, w.moment))
         )
 
+    def beside(self, s: Motion) -> ArticulatedInertia:
+        """This matrix with zeros along the unit motion `s`, where an axis without inertia of its own has yielded."""
+        f, m = s.others()
+        return ArticulatedInertia(_masked(self.A, f, f), _masked(self.B, f, m), _masked(self.D, m, m))
+
     def seen_from(self, R_a_b: Any, p_a_b: Vec3) -> ArticulatedInertia:
         """The same, given in frame b, in a's axes about a's origin."""
-        R = R_a_b if isinstance(R_a_b, Mat3) else R_a_b.matrix()
-        A = _upper(R @ self.A @ R.T)
-        B = R @ self.B @ R.T
-        D = _upper(R @ self.D @ R.T)
-        # shift by p: rows of A turn into moments p x f, columns into velocities of the origin
-        PA = _crossed(p_a_b, A)
-        B_a = B - _columns_crossed(A, p_a_b)
-        PB = _crossed(p_a_b, B)
-        D_a = D + PB + PB.T - _columns_crossed(PA, p_a_b)
-        return ArticulatedInertia(A, B_a, _upper(D_a))
+        fixed, turn, lever = in_steps(R_a_b, p_a_b)
+        return self._turned(turn)._shifted(lever)._turned(fixed)
+
+    def _turned(self, R: Any) -> ArticulatedInertia:
+        return ArticulatedInertia(_upper(turned(R, self.A)), turned(R, self.B), _upper(turned(R, self.D)))
+
+    def _shifted(self, p: Vec3) -> ArticulatedInertia:
+        """About the point -p instead of the origin: forces get the moments p x f, turning moves the origin.
+
+        With P = hat(p): B - A P, and D + P B + (P B)^T - P A P, which is D + P (B - A P) + (P B)^T.
+        """
+        B = Mat3(*(row - cross(row_A, p) for row, row_A in zip(self.B, self.A, strict=True)))
+        # the diagonal takes both products at once
+        twice, after, before = _crossed(p, self.B + B), _crossed(p, B), _crossed(p, self.B)
+        D = self.D + symmetric(
+            twice.x.x, after.x.y + before.y.x, after.x.z + before.z.x, twice.y.y, after.y.z + before.z.y, twice.z.z
+        )
+        return ArticulatedInertia(self.A, B, D)
+
+
+def _masked(M: Mat3, rows: Vec3, columns: Vec3) -> Mat3:
+    return Mat3.of([[x * (r * c) for x, c in zip(row, columns, strict=True)] for row, r in zip(M, rows, strict=True)])
 
 
 def _upper(M: Mat3) -> Mat3:
@@ -58,8 +76,3 @@ def _upper(M: Mat3) -> Mat3:
 def _crossed(p: Vec3, M: Mat3) -> Mat3:
     """hat(p) M."""
     return Mat3(*(cross(p, c) for c in M.T)).T
-
-
-def _columns_crossed(M: Mat3, p: Vec3) -> Mat3:
-    """M hat(p)."""
-    return Mat3(*(cross(r, p) for r in M))

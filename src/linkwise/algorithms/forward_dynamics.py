@@ -25,7 +25,8 @@ def forward_dynamics(
 
     A link that moves without any inertia is refused by name. Where links without inertia of their own lose what others
     lend them in some states only, as a gimbal of massless rings does when two axes fall together, accelerations that M
-    does not determine are NaN.
+    does not determine are NaN. So they are where masses or tensors are `parameters` of compile and their values leave a
+    free link without inertia.
 
     Args:
         tree: the robot.

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
 from linkwise.algorithms.articulated import ArticulatedInertia
+from linkwise.algorithms.free_motors import FreeMotors
 from linkwise.algorithms.inertia_route import inverse_along, solve_by_inertia
 from linkwise.algorithms.inverse_dynamics import at_joint, body_wrenches
 from linkwise.algorithms.mass_matrix import composites
 from linkwise.errors import LinkwiseError, UnknownNameError
 from linkwise.robot.tree import Body, Tree
-from linkwise.scalar import Scalar, note
+from linkwise.rotation import in_steps
+from linkwise.scalar import Scalar, is_number, note
 from linkwise.spatial import Motion, Wrench
 from linkwise.vector import Vec3, cross
 
@@ -44,18 +46,14 @@ def hybrid_dynamics(
         qd: velocities (nv).
         given: for each coordinate its acceleration where its joint is driven, else its force (nv).
         world: gravity, base motion, and external wrenches.
-        driven: names of the joints whose accelerations are given.
+        driven: names of the joints whose accelerations are given, and of motors ("elbow.motor") of elastic drives.
         route: "articulated" (one recursion, linear in the number of joints), "inertia" (inertia matrix, then the
-            wrenches by inverse dynamics; for robots with motors on links or joints that mimic the only one), or the
-            cheaper of the two by counted operations.
+            wrenches by inverse dynamics; for robots with rigid drives' motors on links or joints that mimic the only
+            one), or the cheaper of the two by counted operations.
 
     Source: see `solve`; [Khalil] 3.2, 3.3.2, 6 and 7 are its cases.
     """
-    names = {b.name: {k for k, _ in b.axes} for b in tree.bodies[1:]}
-    for name in driven:
-        if name not in names:
-            raise UnknownNameError("joint", name, names)
-    places = {k for name in driven for k in names[name]}
+    places = driven_places(tree, driven)
     if route == "articulated":
         qdd, tau, wrench, _ = solve(tree, q, qd, given, places, world)
     else:
@@ -63,6 +61,16 @@ def hybrid_dynamics(
         wrench = body_wrenches(tree, q, qd, qdd, world).wrench
     rows = [at_joint(tree, i, wrench[i]) for i in range(1, len(tree.bodies))]
     return qdd, tau, [x for row in rows for x in row]
+
+
+def driven_places(tree: Tree, driven: Sequence[str]) -> set[int]:
+    """The coordinates of the joints named, and of motors behind springs, named as "elbow.motor"."""
+    names = {b.name: {k for k, _ in b.axes} for b in tree.bodies[1:]}
+    names |= {f"{b.name}.motor": {e.v} for b, e in tree.elastic_bodies}
+    for name in driven:
+        if name not in names:
+            raise UnknownNameError("joint", name, names)
+    return {k for name in driven for k in names[name]}
 
 
 class Answer(NamedTuple):
@@ -96,30 +104,31 @@ def solve(
     poses = [b.pose(q) for b in bodies]
     omega, bias = _velocities(tree, qd, poses, world)
     J = [ArticulatedInertia.of(b.inertia) for b in bodies]
-    beta = [_gyroscopic(b, w) for b, w in zip(bodies, omega, strict=True)]
+    beta = [gyroscopic(b, w) for b, w in zip(bodies, omega, strict=True)]
     for i, load in world.external.items():
         beta[i] = beta[i] + -load
+    motors = FreeMotors(tree, q, qd, given, driven)
+    motors.load(omega, J, beta)
 
     composite = composites(tree, poses) if any(b.light for b in bodies) else []
 
     # inwards: apparent inertia J* and force beta* of each body; axes yield from the last to the first
     steps: list[list[_Axis]] = [[] for _ in bodies]
     for i in range(len(bodies) - 1, 0, -1):
-        body, K = bodies[i], J[i]
-        known = bias[i]
+        body, K, alpha = bodies[i], J[i], beta[i]
+        bare = is_number(body.own_inertia) and body.own_inertia == 0.0
+        for k, s in reversed(body.axes):
+            if k not in driven:
+                Ks, net = K @ s, given[k] - _resistance(body, q, qd)
+                inverse = inverse_along(body, s, Ks.power(s) + body.own_inertia, composite, i)
+                steps[i].append(_Axis(k, s, Ks, inverse, net - alpha.power(s)))
+                K, alpha = steps[i][-1].yielded(K, alpha)
+                if bare:  # no force but its own is felt along the axis
+                    K, alpha = K.beside(s), alpha.beside(s) + s.pushed(net)
         for k, s in body.axes:
             if k in driven:
-                known = known + _scaled(s, given[k])
-        alpha = beta[i] + K @ known
-        for k, s in reversed(body.axes):
-            if k in driven:
-                continue
-            Ks = K @ s
-            inverse = inverse_along(body, s, Ks.power(s) + body.own_inertia, composite, i)
-            rest = given[k] - _resistance(body, q, qd) - alpha.power(s)
-            steps[i].append(_Axis(k, s, Ks, inverse, rest))
-            K = K.without(Ks, inverse)
-            alpha = alpha + _wrench(Ks, rest * inverse)
+                bias[i] = bias[i] + s * given[k]
+        alpha = alpha + K @ bias[i]
         J[i] = K
         beta[i] = alpha
         a = body.parent
@@ -133,19 +142,20 @@ def solve(
     v_dot = [world.felt_acceleration]
     wrench = [J[0] @ v_dot[0] + beta[0]]
     for i, body in enumerate(bodies[1:], start=1):
-        moved = _carried(poses[i], v_dot[body.parent])
+        moved = v_dot[body.parent].carried_to(*poses[i])
         wrench.append(J[i] @ moved + beta[i])
+        moved = moved + bias[i]
         for axis in reversed(steps[i]):
             qdd[axis.k] = (axis.rest - axis.Ks.power(moved)) * axis.inverse
             tau[axis.k] = given[axis.k]
-            moved = moved + _scaled(axis.s, qdd[axis.k])
+            moved = moved + axis.s * qdd[axis.k]
         for k, s in body.axes:
             if k in driven:
                 qdd[k] = given[k]
-                moved = moved + _scaled(s, given[k])
                 tau[k] += wrench[i].power(s) + body.own_inertia * given[k] + _resistance(body, q, qd)
-        v_dot.append(moved + bias[i])
+        v_dot.append(moved)
         note(i, v_dot=v_dot[i].linear, omega_dot=v_dot[i].angular)
+    motors.answer(v_dot, qdd, tau)
     return Answer(qdd, tau, wrench, v_dot)
 
 
@@ -158,6 +168,10 @@ class _Axis(NamedTuple):
     inverse: Scalar
     rest: Scalar
 
+    def yielded(self, K: ArticulatedInertia, alpha: Wrench) -> tuple[ArticulatedInertia, Wrench]:
+        """Apparent inertia and force of the body once this axis yields."""
+        return K.without(self.Ks, self.inverse), alpha + self.Ks * (self.rest * self.inverse)
+
 
 def _velocities(
     tree: Tree, qd: Sequence[Scalar], poses: Sequence[tuple[Any, Vec3]], world: World
@@ -166,24 +180,20 @@ def _velocities(
     omega, bias = [world.base_velocity.angular], [Motion()]
     for body, (R, p) in zip(tree.bodies[1:], poses[1:], strict=True):
         up, s = omega[body.parent], body.rate(qd)
-        omega_a = R.T @ up
+        fixed, turn, lever = in_steps(R, p)
+        between = fixed.T @ up
+        omega_a = turn.T @ between
         w = omega_a + s.angular
-        swing = R.T @ cross(up, cross(up, p)) + cross(omega_a + w, s.linear)
+        swing = turn.T @ cross(between, cross(between, lever)) + cross(omega_a + w, s.linear)
         omega.append(w)
         bias.append(Motion(swing, cross(omega_a, s.angular)))
     return omega, bias
 
 
-def _gyroscopic(body: Body, omega: Vec3) -> Wrench:
+def gyroscopic(body: Body, omega: Vec3) -> Wrench:
     """What keeps a body turning at a steady omega: [w x (w x mc); w x I w]."""
     I = body.inertia
     return Wrench(cross(omega, cross(omega, I.mc)), cross(omega, I.I_o @ omega))
-
-
-def _carried(pose: tuple[Any, Vec3], v_dot: Motion) -> Motion:
-    """The parent's acceleration at the child's origin, in the child's axes, turning alone counted."""
-    R, p = pose
-    return Motion(R.T @ (v_dot.linear + cross(v_dot.angular, p)), R.T @ v_dot.angular)
 
 
 def _resistance(body: Body, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
@@ -191,17 +201,11 @@ def _resistance(body: Body, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar
     return body.resistance(q, qd, [0.0] * len(qd)) if body.is_single else 0.0
 
 
-def _scaled(s: Motion, x: Scalar) -> Motion:
-    return Motion(s.linear * x, s.angular * x)
-
-
-def _wrench(w: Wrench, x: Scalar) -> Wrench:
-    return Wrench(w.force * x, w.moment * x)
-
-
 def _refuse_couplings(tree: Tree) -> None:
-    if any(r.inertia != 0.0 for r in tree.rotors):
-        raise LinkwiseError('motors on links couple joints beyond the tree, which only route="inertia" knows.')
+    if any(r.inertia != 0.0 and r.v not in tree.motor_coordinates for r in tree.rotors):
+        raise LinkwiseError(
+            'motors on links of rigid drives couple joints beyond the tree, which only route="inertia" knows.'
+        )
     places = [k for b in tree.bodies for k, _ in b.axes]
     if len(set(places)) < len(places):
         raise LinkwiseError('joints that mimic couple bodies beyond the tree, which only route="inertia" knows.')

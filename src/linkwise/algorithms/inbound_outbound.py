@@ -8,18 +8,19 @@ from typing import Any, NamedTuple
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.articulated import ArticulatedInertia
 from linkwise.algorithms.inertia_route import inverse_along
+from linkwise.algorithms.inverse_dynamics import rate_of_change
 from linkwise.algorithms.mass_matrix import composites
 from linkwise.errors import LinkwiseError
 from linkwise.robot.tree import Body, Tree
 from linkwise.rotation import Turn
-from linkwise.scalar import Scalar
-from linkwise.spatial import Motion, Wrench
+from linkwise.scalar import Scalar, is_number
+from linkwise.spatial import Motion
 from linkwise.vector import EYE3, EZ, ZERO3, Vec3, cross
 
 Z = {"revolute": Motion(angular=EZ), "prismatic": Motion(linear=EZ), "fixed": Motion()}
 
 
-@algorithm(inputs="q qd tau", outputs={"qdd": ("nv",)}, uses="gravity external base_motion")
+@algorithm(inputs="q qd tau", outputs={"qdd": ("nv",)}, uses="gravity external base_motion", torques_only=True)
 def inbound_outbound(
     tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World
 ) -> Outputs:
@@ -31,43 +32,51 @@ def inbound_outbound(
 
     Source: [Nasser] (2.1.1)-(2.3.4). We depart by + w x z theta' in the lower block of (2.1.13.2), by
     gamma = 1 - (1 + Ja) Z Z^T, which the source leaves undefined and which makes gamma G A* the symmetric
-    A* - A*Z Z^T A*/(Z^T A* Z + Ja), and by gravity as an acceleration of the base.
+    A* - A*Z Z^T A*/(Z^T A* Z + Ja), whose row and column along Z vanish without Ja, by adding the control forces of
+    successors on their way inbound, and by gravity as an acceleration of the base.
     """
     _refuse_what_he_does_not_have(tree)
     bodies = tree.bodies
     links = [_link(body, q, qd) for body in bodies]
-    omega = _angular_velocities(tree, links, world)
-    own = [ArticulatedInertia.of(b.inertia.seen_from(x.R, EZ * x.d)) for b, x in zip(bodies, links, strict=True)]
-    A, B = own, [_bias(tree, i, links, omega, q, qd, tau, world) for i in range(len(bodies))]
-
+    turning = _velocities(tree, links, world)
+    inertias = [b.inertia.seen_from(x.R, EZ * x.d) for b, x in zip(bodies, links, strict=True)]
+    A = [ArticulatedInertia.of(I) for I in inertias]
+    B = [I.force(t.linear, rate_of_change(t.angular, t.w)) for I, t in zip(inertias, turning, strict=True)]
+    for i, load in world.external.items():
+        B[i] = B[i] + -load.seen_from(links[i].R, EZ * links[i].d)
     composite = composites(tree, [b.pose(q) for b in bodies]) if any(b.light for b in bodies) else []
 
     # inbound
     H: list[Scalar] = [0.0] * len(bodies)
     for i in range(len(bodies) - 1, 0, -1):
-        body, x = bodies[i], links[i]
-        up = body.parent
+        body, Z, up = bodies[i], links[i].Z, links[bodies[i].parent]
         reduced, force = A[i], B[i]
         if body.is_single:
-            AZ = A[i] @ x.Z
-            H[i] = inverse_along(body, x.Z, AZ.power(x.Z) + body.armature, composite, i)
+            control = Z.pushed(tau[body.v] - body.resistance(q, qd, [0.0] * tree.nv))
+            B[i] = B[i] + -control
+            AZ = A[i] @ Z
+            H[i] = inverse_along(body, Z, AZ.power(Z) + body.armature, composite, i)
             reduced = A[i].without(AZ, H[i])  # gamma G A*
-            force = B[i] + _times(AZ, -(B[i].power(x.Z) * H[i]))  # gamma G B*
-        off, R = _branch(tree, i, links)
-        seen = reduced.seen_from(R, off)
-        A[up] = A[up] + seen
-        B[up] = B[up] + force.seen_from(R, off) + seen @ _at_branch(links[up], omega, tree, up, off)
+            force = B[i] + AZ * -(B[i].power(Z) * H[i])  # gamma G B*
+            if is_number(body.armature) and body.armature == 0.0:
+                reduced, force = reduced.beside(Z), force.beside(Z)
+            force = force + control  # which the successor's drive takes from this link
+        seen = reduced.seen_from(body.placement.R, body.placement.p).seen_from(up.R, EZ * up.d)
+        pushed = force.seen_from(body.placement.R, body.placement.p).seen_from(up.R, EZ * up.d)
+        A[body.parent] = A[body.parent] + seen
+        B[body.parent] = B[body.parent] + pushed + seen @ _at_branch(up, turning[body.parent], body)
 
     # outbound
     qdd: list[Scalar] = [0.0] * tree.nv
     a = [world.felt_acceleration]
     for i, body in enumerate(bodies[1:], start=1):
-        up, (off, R) = body.parent, _branch(tree, i, links)
-        at = _shifted(_moved(a[up], qdd, bodies[up], links[up]) + _at_branch(links[up], omega, tree, up, off), off)
-        here = Motion(R.T @ at.linear, R.T @ at.angular)
-        a.append(here)
+        up, below = links[body.parent], bodies[body.parent]
+        moved = a[body.parent] + _at_branch(up, turning[body.parent], body)
+        if below.is_single:
+            moved = moved + up.Z * qdd[below.v]
+        a.append(moved.carried_to(up.R, EZ * up.d).carried_to(body.placement.R, body.placement.p))
         if body.is_single:
-            F = A[i] @ here + B[i]
+            F = A[i] @ a[i] + B[i]
             qdd[body.v] = -(F.power(links[i].Z) * H[i])
     return (qdd,)
 
@@ -90,85 +99,29 @@ def _link(body: Body, q: Sequence[Scalar], qd: Sequence[Scalar]) -> _Link:
     return _Link(EYE3, 0.0, Z["fixed"], 0.0)
 
 
-def _branch(tree: Tree, i: int, links: list[_Link]) -> tuple[Vec3, Any]:
-    """Where joint i is on its parent, in the frame of the parent's joint: the point P* and the rotation."""
-    body = tree.bodies[i]
-    up = links[body.parent]
-    return up.R @ body.placement.p + EZ * up.d, _product(up.R, body.placement.R)
+class _Turning(NamedTuple):
+    """A link's angular velocity, and what velocities add to its acceleration at its joint: (2.1.13.2), (2.2.7)."""
+
+    w: Vec3
+    angular: Vec3
+    linear: Vec3
 
 
-def _angular_velocities(tree: Tree, links: list[_Link], world: World) -> list[tuple[Vec3, Vec3]]:
-    """For each link the angular velocities of its parent and of itself, in the frame of its joint."""
-    found = [(world.base_velocity.angular, world.base_velocity.angular)]
-    for i, body in enumerate(tree.bodies[1:], start=1):
-        _, R = _branch(tree, i, links)
-        before = R.T @ found[body.parent][1]
-        found.append((before, before + links[i].Z.angular * links[i].rate))
+def _velocities(tree: Tree, links: list[_Link], world: World) -> list[_Turning]:
+    """How each link turns, in the frame of its joint."""
+    found = [_Turning(world.base_velocity.angular, ZERO3, ZERO3)]
+    for body, x in zip(tree.bodies[1:], links[1:], strict=True):
+        before = body.placement.R.T @ (links[body.parent].R.T @ found[body.parent].w)
+        k = cross(before, EZ) * x.rate
+        both = (k, ZERO3) if body.kind == "revolute" else (ZERO3, k * 2.0)
+        found.append(_Turning(before + x.Z.angular * x.rate, *both))
     return found
 
 
-def _bias(
-    tree: Tree,
-    i: int,
-    links: list[_Link],
-    omega: list[tuple[Vec3, Vec3]],
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    world: World,
-) -> Wrench:
-    """B_i: velocity terms, less the control and external forces on the link, plus the reaction of its successors."""
-    body, x, (before, w) = tree.bodies[i], links[i], omega[i]
-    inertia = body.inertia.seen_from(x.R, EZ * x.d)
-    k = cross(before, EZ) * x.rate
-    turning, sliding = (k, ZERO3) if body.kind == "revolute" else (ZERO3, k * 2.0)
-    force = cross(w, cross(w, inertia.mc)) + cross(turning, inertia.mc) + sliding * inertia.m
-    moment = cross(w, inertia.I_o @ w) + inertia.I_o @ turning + cross(inertia.mc, sliding)
-    total = Wrench(force, moment)
-    if i in world.external:
-        total += -(world.external[i].seen_from(x.R, EZ * x.d))
-    if body.is_single:
-        total += -_control(body, x, q, qd, tau)
-    for c, successor in enumerate(tree.bodies):
-        if c and successor.parent == i and successor.is_single:
-            off, R = _branch(tree, c, links)
-            total += _control(successor, links[c], q, qd, tau).seen_from(R, off)
-    return total
-
-
-def _control(body: Body, x: _Link, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar]) -> Wrench:
-    """The wrench that joint i's drive, friction and spring exert on its link."""
-    net = tau[body.v] - body.resistance(q, qd, [0.0] * len(qd))
-    return Wrench(x.Z.linear * net, x.Z.angular * net)
-
-
-def _at_branch(x: _Link, omega: list[tuple[Vec3, Vec3]], tree: Tree, i: int, off: Vec3) -> Motion:
-    """sigma*: the acceleration that velocities alone give the branch point, seen from the joint's point."""
-    before, w = omega[i]
-    k = cross(before, EZ) * x.rate
-    if tree.bodies[i].kind == "revolute":
-        return Motion(cross(w, cross(w, off)), k)
-    return Motion(cross(w, cross(w, off)) + k * 2.0, ZERO3)
-
-
-def _moved(a: Motion, qdd: Sequence[Scalar], body: Body, x: _Link) -> Motion:
-    """The link's acceleration: its joint's point's, and the joint's own."""
-    if not body.is_single:
-        return a
-    return Motion(a.linear + x.Z.linear * qdd[body.v], a.angular + x.Z.angular * qdd[body.v])
-
-
-def _shifted(a: Motion, off: Vec3) -> Motion:
-    """P^T: an acceleration taken from the joint's point to the branch point."""
-    return Motion(a.linear + cross(a.angular, off), a.angular)
-
-
-def _product(R: Any, fixed: Any) -> Any:
-    return (R.matrix() if isinstance(R, Turn) else R) @ fixed
-
-
-def _times(w: Wrench, x: Scalar) -> Wrench:
-    return Wrench(w.force * x, w.moment * x)
+def _at_branch(x: _Link, t: _Turning, successor: Body) -> Motion:
+    """sigma*: the acceleration that velocities alone give the successor's place, seen from the joint's point."""
+    off = x.R @ successor.placement.p + EZ * x.d
+    return Motion(rate_of_change(ZERO3, t.w) @ off + t.linear, t.angular)
 
 
 def _refuse_what_he_does_not_have(tree: Tree) -> None:
@@ -176,5 +129,8 @@ def _refuse_what_he_does_not_have(tree: Tree) -> None:
         if body.kind == "floating" or body.ratio != 1.0 or body.offset != 0.0:
             raise LinkwiseError(f"joint {body.name!r}: Nasser's scheme has rotational and translational joints only,"
                                 " without mimicry. Use forward_dynamics.")  # fmt: skip
+        if body.elastic is not None:
+            raise LinkwiseError(f"joint {body.name!r}: Nasser's scheme has rigid drives only. Use forward_dynamics, or"
+                                " robot.rigid().")  # fmt: skip
     if tree.rotors:
         raise LinkwiseError("Nasser's scheme has actuator inertia at joints only, not motors on links.")

@@ -70,7 +70,10 @@ def inverse_along(body: Body, axis: Motion, pivot: Scalar, composite: Sequence[I
 
 
 def no_inertia_along(tree: Tree, k: int) -> LinkwiseError:
-    """Which link it is whose coordinate k has no inertia."""
+    """Which link or motor it is whose coordinate k has no inertia."""
+    for body, e in tree.elastic_bodies:
+        if e.v == k:
+            return no_rotor(body)
     body = next(b for b in tree.bodies if any(place == k for place, _ in b.axes))
     return no_inertia(body)
 
@@ -80,4 +83,13 @@ def no_inertia(body: Body) -> LinkwiseError:
     return LinkwiseError(
         f"joint {body.name!r}: the free link {body.link!r} and all it carries have no inertia along the joint, so its"
         " acceleration is not determined. Give the link a mass, the joint an armature, or drive the joint."
+    )
+
+
+def no_rotor(body: Body) -> LinkwiseError:
+    """The answer to a motor behind a spring whose rotor has no inertia."""
+    return LinkwiseError(
+        f"joint {body.name!r}: the motor of its elastic drive has no inertia, so that its acceleration is not"
+        " determined. Give the drive a motor with a rotor, or the joint an armature; or take robot.rigid(), or a"
+        " passive Spring where nothing drives the joint."
     )

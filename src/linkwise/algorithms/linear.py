@@ -65,3 +65,15 @@ def half_solve(factors: LDL, b: Sequence[Scalar]) -> list[Scalar]:
         for i in range(k):
             x[i] = x[i] - L[k][i] * x[k]
     return x
+
+
+def inverse(factors: LDL) -> list[list[Scalar]]:
+    """M^-1, of which one triangle is computed."""
+    n = len(factors[1])
+    rows: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+    for k in range(n):
+        unit = [1.0 if i == k else 0.0 for i in range(n)]
+        for i, x in enumerate(solve(factors, unit)):
+            if i >= k:
+                rows[i][k] = rows[k][i] = x
+    return rows

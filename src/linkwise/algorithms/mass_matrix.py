@@ -37,6 +37,8 @@ def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> Outputs:
                 wrench, k = wrench.seen_from(*poses[k]), bodies[k].parent
         if bodies[i].is_single:
             M[bodies[i].v][bodies[i].v] += bodies[i].own_inertia
+    for _, e in tree.elastic_bodies:
+        M[e.v][e.v] += e.armature
     _add_rotors(tree, q, M)
     return ([x for row in M for x in row],)
 
@@ -52,10 +54,9 @@ def composites(tree: Tree, poses: Sequence[tuple[Any, Vec3]]) -> list[Inertia]:
 def _add_rotors(tree: Tree, q: Sequence[Scalar], M: list[list[Scalar]]) -> None:
     """Add what the spin of each rotor relative to its link contributes: gear^2 I on its own joint, and coupling."""
     for r in tree.rotors:
-        drive = tree.bodies[r.drives]
-        own, ratio = drive.v, r.gear * drive.ratio
-        M[own][own] += r.inertia * (ratio * ratio)
-        spin = Wrench(moment=r.axis * (r.inertia * ratio))
+        own = r.v
+        M[own][own] += r.inertia * (r.ratio * r.ratio)
+        spin = Wrench(moment=r.axis * (r.inertia * r.ratio))
         k = r.on
         while k:
             body = tree.bodies[k]

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
-from linkwise.robot.drive import Friction
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 
@@ -20,8 +19,7 @@ def unit_accelerations(tree: Tree, q: Sequence[Scalar]) -> Outputs:
 
     Source: Walker and Orin (1982), method 1, as in [Khalil] section 3.3.1 and [Hua] (34).
     """
-    plain = tuple(replace(b, spring=None, friction=Friction(), motor_friction=Friction()) for b in tree.bodies)
-    bare, rest = replace(tree, bodies=plain), [0.0] * tree.nv
+    bare, rest = replace(tree, bodies=tuple(b.without_forces() for b in tree.bodies)), [0.0] * tree.nv
     columns = []
     for k in range(tree.nv):
         unit = [1.0 if j == k else 0.0 for j in range(tree.nv)]

@@ -34,11 +34,13 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
       linkwise info arm.urdf --lock elbow=0.5 --no-friction
       linkwise info arm.urdf --json | jq .mass
     """
-    from linkwise.report.summary import operations, summary
+    from linkwise.report.summary import forward_routes, operations, summary
 
     model = load(robot, **options)
     facts = summary(model)
     facts["operations"] = operations(model, everything)
+    if facts["operations"].get("forward_dynamics"):
+        facts["forward_dynamics"] = forward_routes(model)
     if as_json:
         show.as_json(facts)
         return
@@ -58,6 +60,7 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
         click.echo("none")
     show.title("Operations of one evaluation")
     _operations(facts["operations"])
+    _routes(facts.get("forward_dynamics", {}))
 
 
 def _overview(facts: dict[str, Any]) -> None:
@@ -65,8 +68,8 @@ def _overview(facts: dict[str, Any]) -> None:
     sizes = f"{show.plural(facts['links'], 'link')}, {show.plural(facts['joints'], 'joint')}"
     click.echo(f"{sizes}; nq = {facts['nq']}, nv = {facts['nv']}; total mass {facts['mass']:.6g} kg")
     click.echo("gravity " + ", ".join(f"{x:g}" for x in facts["gravity"]) + " m/s^2")
-    if facts["names"]:
-        names = facts["names"]
+    if facts["coordinates"]:
+        names = facts["coordinates"]
         more = f", ... and {len(names) - 40} more" if len(names) > 40 else ""
         click.echo(f"order of q: {', '.join(names[:40])}{more}")
 
@@ -167,22 +170,44 @@ def _frames(facts: dict[str, Any]) -> None:
         show.table(("frame", "on link", "at (m)"), rows)
     if facts["loops"]:
         show.title("Loops")
-        show.table(("loop", "kind", "joins"), [(c["name"], c["kind"], f"{c['a']}, {c['b']}") for c in facts["loops"]])
+        loops = [(c["name"], c["kind"], f"{c['a']}, {c['b']}", ", ".join(c["active"])) for c in facts["loops"]]
+        show.table(("loop", "kind", "joins", "active"), loops)
+
+
+KINDS = ["mul", "add", "sincos"]  # of operations, with columns of their own
+
+
+def _cells(count: dict[str, int]) -> tuple[str, ...]:
+    others = ", ".join(f"{v} {k}" for k, v in count.items() if k not in KINDS)
+    return *(str(count.get(k, 0)) for k in KINDS), others
+
+
+def _routes(facts: dict[str, Any]) -> None:
+    """Forward dynamics by each of its routes; nothing where none can be taken, which is said already."""
+    if not facts or not facts["taken"]:
+        return
+    show.title("Forward dynamics by route")
+    rows = [
+        (route, *_cells(count), "taken by compile" if route == facts["taken"] else "")
+        for route, count in facts["routes"].items()
+        if not isinstance(count, str)
+    ]
+    show.table(("route", *KINDS, "others", ""), rows, right=KINDS)
+    for route, reason in facts["routes"].items():
+        if isinstance(reason, str):
+            click.echo(f"not by {route}: {reason}")
 
 
 def _operations(counts: dict[str, Any]) -> None:
-    kinds = ["mul", "add", "sincos"]
-    head = ("kernel", *kinds, "others")
     rows: list[tuple[str, ...]] = []
     refusals: dict[str, list[str]] = {}
     for name, count in counts.items():
         if isinstance(count, str):
             refusals.setdefault(count, []).append(name)
             continue
-        others = ", ".join(f"{v} {k}" for k, v in count.items() if k not in kinds)
         if any(count.values()):  # else there is nothing to compute
-            rows.append((name, *(str(count.get(k, 0)) for k in kinds), others))
+            rows.append((name, *_cells(count)))
     if rows:
-        show.table(head, rows, right=kinds)
+        show.table(("kernel", *KINDS, "others"), rows, right=KINDS)
     for reason, names in refusals.items():
         click.echo(f"none for {', '.join(names)}: {reason}")

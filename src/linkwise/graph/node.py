@@ -63,23 +63,35 @@ class Node:
         self.graph, self.index, self.op, self.args, self.value = graph, index, op, args, value
 
     def __add__(self, other: Any) -> Any:
-        return simplify.add(self.graph, self, other)
+        try:
+            return simplify.add(self.graph, self, other)
+        except AttributeError:
+            return _foreign(other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return simplify.sub(self.graph, self, other)
+        try:
+            return simplify.sub(self.graph, self, other)
+        except AttributeError:
+            return _foreign(other)
 
     def __rsub__(self, other: Any) -> Any:
         return simplify.sub(self.graph, other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return simplify.mul(self.graph, self, other)
+        try:
+            return simplify.mul(self.graph, self, other)
+        except AttributeError:
+            return _foreign(other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        return simplify.div(self.graph, self, other)
+        try:
+            return simplify.div(self.graph, self, other)
+        except AttributeError:
+            return _foreign(other)
 
     def __rtruediv__(self, other: Any) -> Any:
         return simplify.div(self.graph, other, self)
@@ -144,6 +156,13 @@ class Node:
         if self.op in ("const", "input"):
             return str(self.value)
         return OPS[self.op].text.format(*(f"t{a.index}" if a.args else repr(a) for a in self.args))
+
+
+def _foreign(other: Any) -> Any:
+    """How arithmetic leaves the answer to the other operand: one that holds expressions, such as a series of them."""
+    if isinstance(other, (Node, int, float)):
+        raise
+    return NotImplemented
 
 
 def lift(graph: Graph, x: Any) -> Node:

@@ -31,6 +31,8 @@ def add(g: Graph, a: Any, b: Any) -> Any:
     kb, xb = _multiple(b)
     if xa is xb:
         return mul(g, xa, ka + kb)
+    if ka == kb and ka != 1.0:  # k x + k y
+        return mul(g, add(g, xa, xb), ka)
     if kb < 0.0 and ka > 0.0 and kb != -1.0:  # a + (-k) x
         return g.apply2("sub", a, _node(g, mul(g, xb, -kb)))
     if ka < 0.0 and kb > 0.0 and ka != -1.0:
@@ -57,6 +59,8 @@ def sub(g: Graph, a: Any, b: Any) -> Any:
     kb, xb = _multiple(b)
     if xa is xb:
         return mul(g, xa, ka - kb)
+    if ka == kb and ka != 1.0:  # k x - k y
+        return mul(g, sub(g, xa, xb), ka)
     if kb < 0.0 and kb != -1.0:  # a - (-k) x
         return add(g, a, mul(g, xb, -kb))
     return g.apply2("sub", a, b)

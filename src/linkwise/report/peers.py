@@ -92,11 +92,13 @@ def _pinocchio_joint(pin: Any, joint: Joint) -> Any:
 
 
 def mujoco_model(robot: Robot) -> tuple[Any, Permutation]:
-    """MuJoCo's model of the robot, without contacts, and where our joints are in its order."""
+    """MuJoCo's model of the robot, without contacts, and where our joints are in its order.
+
+    A floating joint on the root is MuJoCo's free joint, whose position has its quaternion first and whose linear
+    velocity is in world axes.
+    """
     import mujoco
 
-    if any(j.kind == "floating" for j in robot.joints):
-        raise LinkwiseError("the velocity of MuJoCo's free joint is in world axes, so that rows cannot be compared")
     root = ElementTree.Element("mujoco")
     ElementTree.SubElement(root, "compiler", angle="radian", inertiafromgeom="false")
     option = ElementTree.SubElement(root, "option", gravity=_numbers(robot.gravity))
@@ -106,7 +108,9 @@ def mujoco_model(robot: Robot) -> tuple[Any, Permutation]:
         R, p = j.origin.R.T, j.origin.p
         body = ElementTree.SubElement(bodies[j.parent], "body", name=j.child, pos=_numbers(p))
         body.set("xyaxes", _numbers([*R[0], *R[1]]))
-        if not j.is_fixed:
+        if j.kind == "floating":
+            ElementTree.SubElement(body, "freejoint", name=j.name)
+        elif not j.is_fixed:
             kind = "slide" if j.kind == "prismatic" else "hinge"
             joint = ElementTree.SubElement(body, "joint", name=j.name, type=kind, axis=_numbers(j.axis))
             joint.attrib.update(pos=_numbers(j.anchor), armature=repr(j.armature))

@@ -5,7 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.trajectory import read
-from support.command import linkwise
+from support.command import error, linkwise
 
 
 def test_results_are_those_of_the_kernel(folder):
@@ -93,3 +93,81 @@ def test_rows_without_time(folder):
     result = linkwise("torque", "arm.urdf", "states.csv", "--plot", "a.png")
     assert result.exit_code == 0
     assert "1 row, without times" in result.stdout
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.npz"])
+def test_rates_are_those_of_the_kernel(folder, name):
+    arguments = ("--rates", "--wrenches", "--external", "tool=1,2,3")
+    result = linkwise("torque", "arm.urdf", "swing.csv", *arguments, "-o", name, "--plot", "out.png")
+    assert result.exit_code == 0
+    assert "jerks from a quintic spline of q" in result.stdout
+    assert "top rate" in result.stdout
+    robot = lw.load("arm.urdf")
+    motion = read("swing.csv", robot, jerks=True)
+    kernel = lw.compile(robot, lw.joint_wrench_rates, external="tool")
+    load = np.array([[1.0, 2.0, 3.0, 0.0, 0.0, 0.0]])
+    expected = kernel(motion.q, motion.qd, motion.qdd, motion.qddd, load, 0.0 * load)
+    if name.endswith(".csv"):
+        table = np.genfromtxt(name, delimiter=",", names=True, deletechars="")
+        tau_dot = np.stack([table[f"tau_dot.{n}"] for n in robot.names], axis=1)
+        force = table[f"wrench_dot.{robot.moving_links[-1]}.fx"]
+    else:
+        with np.load(name) as archive:
+            tau_dot, force = archive["tau_dot"], archive["wrench_dot"][:, -1, 0]
+    np.testing.assert_array_equal(tau_dot, expected.tau_dot)
+    np.testing.assert_array_equal(force, expected.wrench_dot[:, -1, 0])
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.npz"])
+def test_rates_can_be_read_back(folder, name):
+    first = json.loads(linkwise("torque", "arm.urdf", "swing.csv", "--rates", "-o", name, "--json").stdout)
+    again = json.loads(linkwise("torque", "arm.urdf", name, "--rates", "--json").stdout)
+    assert again["origins"] == {"qd": "the file", "qdd": "the file", "qddd": "the file"}
+    assert first["peaks"] == again["peaks"]
+    assert first["reversals"] == again["reversals"]
+    assert linkwise("torque", "arm.urdf", name).exit_code == 0
+
+
+def test_limits_of_effort_rate_and_jerk(folder):
+    """Both are named with the joint, the worst value and its time, and make the exit code 1."""
+    (folder / "more.toml").write_text(
+        "[[joint]]\nname = 'shoulder'\nlimits.effort_rate = 9.0\n[[joint]]\nname = 'elbow'\nlimits.jerk = 1.0\n"
+    )
+    result = linkwise("torque", "arm.urdf", "swing.csv", "--side", "more.toml", "--rates", "--plot", "a.svg")
+    assert result.exit_code == 1
+    assert "effort rate" in result.stdout
+    facts = json.loads(linkwise("torque", "arm.urdf", "swing.csv", "--side", "more.toml", "--rates", "--json").stdout)
+    found = {(e["joint"], e["what"]): e for e in facts["exceeded"]}
+    assert set(found) == {("shoulder", "effort rate"), ("elbow", "jerk")}
+    assert found["shoulder", "effort rate"]["limit"] == -9.0
+    assert found["shoulder", "effort rate"]["time"] == pytest.approx(1.35)
+    assert linkwise("torque", "arm.urdf", "swing.csv", "--side", "more.toml").exit_code == 0
+
+
+def test_jumps_of_friction_are_listed(folder):
+    facts = json.loads(linkwise("torque", "arm.urdf", "swing.csv", "--rates", "--json").stdout)
+    assert [(r["joint"], r["what"], r["jump"]) for r in facts["reversals"]] == [
+        ("turn", "starts", 0.5),
+        ("turn", "stops", -0.5),
+    ]
+    assert "Jumps of torques" in linkwise("torque", "arm.urdf", "swing.csv", "--rates").stdout
+    assert "Jumps of torques" not in linkwise("torque", "arm.urdf", "swing.csv", "--rates", "--no-friction").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("t,turn,shoulder,elbow,qddd.turn\n0,0,0,0,1\n1,0,0,0,1\n", "got none for 'qddd.shoulder', 'qddd.elbow'"),
+        ("turn,shoulder,elbow\n0,0,0\n", "expected a column 't' or 'time'"),
+        ("t,turn,shoulder,elbow,qdddd.turn\n0,0,0,0,1\n", "unknown column 'qdddd.turn'"),
+    ],
+)
+def test_bad_columns_of_jerks_are_named(folder, text, message):
+    (folder / "bad.csv").write_text(text)
+    assert message in error("torque", "arm.urdf", "bad.csv", "--rates")
+
+
+def test_few_rows_make_a_note(folder):
+    rows = "\n".join(f"{k},{0.1 * k * k},0,0" for k in range(5))
+    (folder / "few.csv").write_text(f"t,turn,shoulder,elbow\n{rows}\n")
+    assert "the jerk of a cubic spline jumps" in linkwise("torque", "arm.urdf", "few.csv", "--rates").stdout

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import linkwise as lw
-from linkwise.trajectory.spline import motion
+from linkwise.trajectory.spline import body_rates, motion
 
 
 @pytest.fixture
@@ -43,3 +43,31 @@ def test_work_of_the_torques_is_the_change_of_energy(body):
     work = np.trapezoid(power, t)
     energy = dyn.kinetic_energy(q, qd) + dyn.potential_energy(q)
     assert work == pytest.approx(energy[-1] - energy[0], rel=1e-6)
+
+
+def test_jerks_of_a_tumbling_body(body):
+    """The spline's third rates = differences of its second ones, also where quaternions have other lengths."""
+    t = np.linspace(0.0, 1.0, 2001)
+    R = Rotation.from_euler("xyz", np.stack([np.sin(t), 0.5 * t, 0.3 * np.cos(2 * t)], axis=1))
+    q = np.hstack([np.stack([np.sin(2 * t), np.cos(t), t**2], axis=1), R.as_quat()])
+    _, qdd, qddd = motion(body, t, q, 5, 3)
+    slope = np.gradient(qdd, t, axis=0)[100:-100]
+    np.testing.assert_allclose(qddd[100:-100], slope, atol=2e-5)
+
+
+def test_three_rates_of_position_and_quaternion():
+    """body_rates = the derivatives of R^T p_dot and omega, by hand at a quaternion that is not of length one."""
+    rng = np.random.default_rng(3)
+    series = rng.normal(size=(4, 5, 7))
+
+    def at(s):
+        terms = [1.0, s, s**2 / 2.0, s**3 / 6.0]
+        value = sum(c * k for c, k in zip(series, terms, strict=True))
+        first = series[1] + series[2] * s + series[3] * s**2 / 2.0
+        return body_rates(value, first, series[2] + series[3] * s)
+
+    h = 1e-4
+    found = body_rates(*series)
+    for lower, higher in ((0, 1), (1, 2)):
+        slope = (8.0 * (at(h)[lower] - at(-h)[lower]) - (at(2 * h)[lower] - at(-2 * h)[lower])) / (12.0 * h)
+        np.testing.assert_allclose(found[higher], slope, rtol=1e-7, atol=1e-7 * np.abs(slope).max())

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 else:
     ParamType = click.ParamType
 
+INTERRUPTED = 130  # exit code of a command that Ctrl-C ended, as shells have it
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

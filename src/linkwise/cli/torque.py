@@ -80,6 +80,9 @@ class ExternalType(ParamType):
     help="A constant force (N) and moment (N m) of the environment on a frame or link, in its axes. May be repeated.",
 )
 @click.option("--wrenches", is_flag=True, help="Compute force and moment through every joint too.")
+@click.option(
+    "--rates", is_flag=True, help="Compute the rates of all these too, and check limits of jerk and effort rate."
+)
 @click.option("--output", "-o", type=OutputFile(".csv", ".npz"), help="Where to write the results: .csv or .npz.")
 @click.option("--plot", type=OutputFile(".png", ".svg", ".pdf"), help="Where to draw them: .png, .svg or .pdf.")
 @click.option("--ignore-extra", is_flag=True, help="Leave out columns that belong to no joint.")
@@ -87,23 +90,25 @@ class ExternalType(ParamType):
 @json_option
 def torque(
     robot: str, trajectory: str, payloads: tuple[Payload, ...], externals: tuple[External, ...], wrenches: bool,
-    output: Path | None, plot: Path | None, ignore_extra: bool, as_json: bool, **options: Any,
+    rates: bool, output: Path | None, plot: Path | None, ignore_extra: bool, as_json: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Compute the torques along a motion, and check the robot's limits: exit code 1 when one is exceeded.
 
     TRAJECTORY is a .csv file with a header, or an .npz archive. Columns are `t` or `time`; `elbow` or `q.elbow` for
-    the position of the joint elbow; and perhaps `qd.elbow`, `qdd.elbow`. An archive has arrays t, q and perhaps qd,
-    qdd, and `names`, the joints in their order.
+    the position of the joint elbow; and perhaps `qd.elbow`, `qdd.elbow`, `qddd.elbow`. An archive has arrays t, q and
+    perhaps qd, qdd, qddd, and `names`, the joints in their order.
 
     Velocities and accelerations that the file does not have are those of a quintic spline through the positions, so
-    smooth noisy measurements first. A floating joint root has the columns root.x .y .z .qx .qy .qz .qw, and
-    qd.root.vx .vy .vz .wx .wy .wz.
+    smooth noisy measurements first; so are jerks, from which --rates computes columns `tau_dot.elbow` (N m/s, or N/s).
+    Where a joint with Coulomb friction reverses its torque jumps; --rates lists when. A floating joint root has the
+    columns root.x .y .z .qx .qy .qz .qw, and qd.root.vx .vy .vz .wx .wy .wz.
 
     \b
     Examples:
       linkwise torque arm.urdf swing.csv
       linkwise torque arm.urdf swing.csv --output torques.csv --plot torques.png
       linkwise torque arm.urdf swing.csv --payload 2.5,0,0,0.1@tool
+      linkwise torque arm.urdf swing.csv --rates --output rates.csv
       linkwise torque arm.urdf swing.csv --external tool=0,0,-20,0,0,0 --wrenches -o all.npz
       linkwise torque arm.urdf swing.csv --no-friction --json
     """
@@ -116,8 +121,8 @@ def torque(
         if external.frame in loads:
             raise click.UsageError(f"--external: expected each frame once, got {external.frame!r} twice")
         loads[external.frame] = external.wrench
-    motion = read(trajectory, model, ignore_extra=ignore_extra)
-    result = torques_along(model, motion, external=loads, wrenches=wrenches)
+    motion = read(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
+    result = torques_along(model, motion, external=loads, wrenches=wrenches, rates=rates)
     facts = {"trajectory": trajectory, "payloads": [p._asdict() for p in payloads], "external": loads}
     if output:
         result.write(output, **facts)
@@ -131,6 +136,22 @@ def torque(
     else:
         _print(result, output, plot)
     return 1 if result.exceeded else 0
+
+
+SHOWN = 12  # reversals that are printed
+
+
+def _print_reversals(result: Torques) -> None:
+    """Where friction makes torques jump, the first of them."""
+    click.echo()
+    click.secho("Jumps of torques by Coulomb friction, which no rate shows", bold=True)
+    when = "time (s)" if result.motion.timed else "row"
+    head = ("joint", "what", when, "jump (N m, or N)")
+    rows = [(r.joint, r.what, f"{r.time:g}", show.number(r.jump)) for r in result.reversals[:SHOWN]]
+    show.table(head, rows, right=head[2:])
+    more = len(result.reversals) - SHOWN
+    if more > 0:
+        click.echo(f"and {more} more; --json lists all.")
 
 
 def _loaded(robot: Robot, payloads: tuple[Payload, ...]) -> Robot:
@@ -152,6 +173,7 @@ def _facts(result: Torques) -> dict[str, Any]:
         "notes": list(motion.notes),
         "peaks": result.peaks(),
         "exceeded": [e._asdict() for e in result.exceeded],
+        **({"reversals": [r._asdict() for r in result.reversals]} if result.tau_dot is not None else {}),
     }
 
 
@@ -159,16 +181,21 @@ def _print(result: Torques, output: Path | None, plot: Path | None) -> None:
     motion = result.motion
     span = f", {motion.t[0]:g} to {motion.t[-1]:g} s" if motion.timed else ", without times"
     click.echo(f"{result.robot.name}: {show.plural(len(motion), 'row')}{span}")
-    click.echo(f"velocities from {motion.origins['qd']}, accelerations from {motion.origins['qdd']}")
+    words = {"qd": "velocities", "qdd": "accelerations", "qddd": "jerks"}
+    click.echo(", ".join(f"{words[key]} from {origin}" for key, origin in motion.origins.items()))
     for note in motion.notes:
         click.echo(f"note: {note}")
-    show.title("Torques (N m, or N), speeds (rad/s, or m/s)")
-    head = ("joint", "lowest", "highest", "rms", "limit", "top speed")
-    rows = [
-        (p["joint"], *(show.number(p[key]) for key in ("lowest", "highest", "rms", "limit", "speed")))
-        for p in result.peaks()
-    ]
+    with_rates = result.tau_dot is not None
+    rates = ", rates (N m/s, or N/s)" if with_rates else ""
+    show.title(f"Torques (N m, or N){rates}, speeds (rad/s, or m/s)")
+    columns = {"lowest": "lowest", "highest": "highest", "rms": "rms", "limit": "limit"}
+    columns |= {"rate": "top rate", "rate limit": "its limit"} if with_rates else {}
+    columns |= {"speed": "top speed"}
+    head = ("joint", *columns.values())
+    rows = [(p["joint"], *(show.number(p[key]) for key in columns)) for p in result.peaks()]
     show.table(head, rows, right=head[1:])
+    if result.reversals:
+        _print_reversals(result)
     click.echo()
     if result.exceeded:
         click.secho("Limits exceeded", bold=True, fg="red")

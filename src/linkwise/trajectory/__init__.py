@@ -4,5 +4,7 @@ from linkwise.trajectory.columns import column_names as column_names
 from linkwise.trajectory.limits import Excess as Excess
 from linkwise.trajectory.limits import exceeded as exceeded
 from linkwise.trajectory.reader import read as read
+from linkwise.trajectory.reversals import Reversal as Reversal
+from linkwise.trajectory.reversals import reversals as reversals
 from linkwise.trajectory.trajectory import Trajectory as Trajectory
 from linkwise.trajectory.writer import write as write

@@ -12,12 +12,15 @@ TIME = ("t", "time")
 POSITION = ("x", "y", "z", "qx", "qy", "qz", "qw")
 VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
-COMPONENTS = {"q": POSITION, "qd": VELOCITY, "qdd": VELOCITY, "tau": WRENCH}  # of a floating joint
-RESULTS = ("tau.", "wrench.", "energy.")  # what a file of results holds beside a motion
+MOTION = ("q", "qd", "qdd", "qddd")
+COMPONENTS = {  # of a floating joint
+    "q": POSITION, "qd": VELOCITY, "qdd": VELOCITY, "qddd": VELOCITY, "tau": WRENCH, "tau_dot": WRENCH,
+}  # fmt: skip
+RESULTS = ("tau.", "tau_dot.", "wrench.", "wrench_dot.", "energy.")  # what a file of results holds beside a motion
 
 
 def column_names(robot: Robot, quantity: str) -> list[str]:
-    """Names of the columns of `quantity`, one of "q", "qd", "qdd", "tau", in the robot's order.
+    """Names of the columns of `quantity`, one of "q", "qd", "qdd", "qddd", "tau", "tau_dot", in the robot's order.
 
     "qd.elbow" for a joint with one number; "qd.root_joint.vx", ... for a floating one.
     """

@@ -25,11 +25,14 @@ class Excess(NamedTuple):
     rows: int
 
 
-def exceeded(robot: Robot, motion: Trajectory, tau: Array | None = None) -> list[Excess]:
-    """The limits of position, velocity, acceleration and (where `tau` is given) effort that a motion exceeds."""
+def exceeded(robot: Robot, motion: Trajectory, tau: Array | None = None, tau_dot: Array | None = None) -> list[Excess]:
+    """The limits that a motion exceeds: of position, velocity, acceleration, and of what it has or is given besides.
+
+    Those are jerk, effort (`tau`) and effort rate (`tau_dot`).
+    """
     found = []
     for joint in robot.joints:
-        for what, values, lower, upper in _quantities(robot, joint, motion, tau):
+        for what, values, lower, upper in _quantities(robot, joint, motion, tau, tau_dot):
             over = np.maximum(values - upper, lower - values)
             slack = ROUNDING * max(abs(x) for x in (lower, upper, 1.0) if np.isfinite(x))
             rows = int(np.sum(over > slack))
@@ -42,7 +45,7 @@ def exceeded(robot: Robot, motion: Trajectory, tau: Array | None = None) -> list
 
 
 def _quantities(
-    robot: Robot, joint: Joint, motion: Trajectory, tau: Array | None
+    robot: Robot, joint: Joint, motion: Trajectory, tau: Array | None, tau_dot: Array | None
 ) -> Iterator[tuple[str, Array, float, float]]:
     """Values of a joint over time, each with its bounds; of a joint that mimics, those of its own motion."""
     slot = robot.slots.get(joint.mimic.joint if joint.mimic else joint.name)
@@ -53,5 +56,10 @@ def _quantities(
     yield "position", ratio * motion.q[:, slot.q] + offset, limits.lower, limits.upper
     yield "velocity", ratio * motion.qd[:, slot.v], -limits.velocity, limits.velocity
     yield "acceleration", ratio * motion.qdd[:, slot.v], -limits.acceleration, limits.acceleration
-    if tau is not None and not joint.mimic:
-        yield "effort", tau[:, slot.v], -limits.effort, limits.effort
+    if motion.qddd is not None:
+        yield "jerk", ratio * motion.qddd[:, slot.v], -limits.jerk, limits.jerk
+    drive = robot.slots.get(joint.driven_coordinate)
+    if tau is not None and drive is not None:
+        yield "effort", tau[:, drive.v], -limits.effort, limits.effort
+    if tau_dot is not None and drive is not None:
+        yield "effort rate", tau_dot[:, drive.v], -limits.effort_rate, limits.effort_rate

@@ -1,4 +1,4 @@
-"""NumPy archives: arrays t, q, qd, qdd of one row a sample, and perhaps the names of the joints in their order."""
+"""NumPy archives: arrays t, q, qd, qdd, qddd with a row for each sample, and perhaps `names`, the joints in order."""
 
 from __future__ import annotations
 
@@ -11,14 +11,22 @@ import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.robot.robot import Robot
-from linkwise.trajectory.columns import COMPONENTS, Columns
+from linkwise.trajectory.columns import COMPONENTS, MOTION, Columns
 from linkwise.trajectory.trajectory import Array
 
-KNOWN = ("t", "time", "q", "qd", "qdd", "names")
+KNOWN = ("t", "time", *MOTION, "names")
 UNREADABLE = (
     ValueError, TypeError, KeyError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
-RESULTS = ("tau", "wrench", "links", "energy", "meta")  # what a file of results holds beside a motion
+RESULTS = (
+    "tau",
+    "tau_dot",
+    "wrench",
+    "wrench_dot",
+    "links",
+    "energy",
+    "meta",
+)  # what a file of results holds beside a motion
 
 
 class NpzColumns(Columns):
@@ -35,7 +43,7 @@ class NpzColumns(Columns):
         for key in ("t", "time"):
             if key in arrays:
                 self._columns[key] = self._numbers(key, arrays[key]).reshape(-1)
-        for key in ("q", "qd", "qdd"):
+        for key in MOTION:
             if key in arrays:
                 self._split(key, self._numbers(key, arrays[key]), joints, robot)
         lengths = {name: len(column) for name, column in self._columns.items()}
@@ -45,12 +53,12 @@ class NpzColumns(Columns):
 
     def _joints(self, names: Any, robot: Robot) -> list[str]:
         if names is None:
-            return list(robot.names)
+            return list(robot.coordinates)
         joints = [str(n) for n in np.atleast_1d(names)]
-        known = {j.name for j in robot.joints}
+        known = {*(j.name for j in robot.joints), *robot.coordinates}
         for n in joints:
             if n not in known:
-                raise self.error(f"names: {UnknownNameError('joint', n, robot.names)}")
+                raise self.error(f"names: {UnknownNameError('joint', n, robot.coordinates)}")
             if joints.count(n) > 1:
                 raise self.error(f"names: expected each joint once, got {n!r} twice.")
         return joints

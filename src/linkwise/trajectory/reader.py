@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -10,20 +11,22 @@ import numpy as np
 from linkwise.errors import InputError, UnknownNameError, listing
 from linkwise.robot.robot import Robot
 from linkwise.trajectory import spline
-from linkwise.trajectory.columns import RESULTS, TIME, Columns, column_names
+from linkwise.trajectory.columns import MOTION, RESULTS, TIME, Columns, column_names
 from linkwise.trajectory.csv import CsvColumns
 from linkwise.trajectory.npz import NpzColumns
 from linkwise.trajectory.trajectory import Array, Trajectory
 
 
-def read(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False) -> Trajectory:
+def read(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False, jerks: bool = False) -> Trajectory:
     """The motion in a file, with the velocities and accelerations it has or those of a spline through its positions.
 
     Args:
         path: a .csv file with a header, or an .npz archive. Columns are `t` or `time`; `elbow` or `q.elbow`;
-            `qd.elbow`; `qdd.elbow`; arrays are t, q, qd, qdd and perhaps `names`, the joints in their order.
+            `qd.elbow`; `qdd.elbow`; `qddd.elbow`; arrays are t, q, qd, qdd, qddd and perhaps `names`, the joints in
+            their order.
         robot: whose joints the columns name; every joint with coordinates must be there.
         ignore_extra: leave out columns that belong to nothing, instead of refusing them.
+        jerks: give `qddd` too, from the file or by a spline of the highest derivative that it has.
     """
     file = Path(path)
     try:
@@ -35,29 +38,37 @@ def read(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False)
     t = _time(table)
     q = _stack(table, [wanted[n] for n in column_names(robot, "q")])
     _check_quaternions(table, robot, q, wanted)
+    asked = MOTION[1:] if jerks else MOTION[1:3]
     given = {
         key: _stack(table, [wanted[n] for n in column_names(robot, key)])
-        for key in ("qd", "qdd")
+        for key in asked
         if all(n in wanted for n in column_names(robot, key))
     }
-    origins = dict.fromkeys(("qd", "qdd"), "the file")
-    if len(given) < 2:
+    origins = dict.fromkeys(asked, "the file")
+    if len(given) < len(asked):
         if t is None:
             raise table.error("expected a column 't' or 'time', needed to differentiate the positions; got none.")
         k = spline.degree(len(q), table.file)
-        for key, (value, of) in _rates(robot, t, q, given.get("qd"), k).items():
-            if key not in given:
-                given[key], origins[key] = value, f"a {spline.DEGREES[k]} spline of {of}"
+        for key, (value, of) in _rates(robot, t, {"q": q, **given}, k, asked).items():
+            given[key], origins[key] = value, f"a {spline.DEGREES[k]} spline of {of}"
+            if key == "qddd" and of == "q" and k < 5:
+                notes = (*notes, "the jerk of a cubic spline jumps at every row; six rows or more give a quintic one")
     times = np.arange(len(q), dtype=float) if t is None else t
-    return Trajectory(times, q, given["qd"], given["qdd"], t is not None, origins, notes)
+    return Trajectory(times, q, given["qd"], given["qdd"], t is not None, origins, notes, given.get("qddd"))
 
 
-def _rates(robot: Robot, t: Array, q: Array, qd: Array | None, k: int) -> dict[str, tuple[Array, str]]:
-    """Velocities and accelerations by splines of degree k, each with what it is derived from."""
-    if qd is not None:
-        return {"qdd": (spline.derivatives(t, qd, k)[0], "qd")}
-    by_spline = spline.motion(robot, t, q, k)
-    return {"qd": (by_spline[0], "q"), "qdd": (by_spline[1], "q")}
+def _rates(
+    robot: Robot, t: Array, given: dict[str, Array], k: int, asked: Sequence[str]
+) -> dict[str, tuple[Array, str]]:
+    """The derivatives that were asked but not given, by splines of degree k, each with what it is derived from."""
+    found = {}
+    for key in asked:
+        if key not in given:
+            of = next(name for name in reversed(MOTION[: MOTION.index(key)]) if name in given)
+            count = MOTION.index(key) - MOTION.index(of)
+            rates = spline.motion(robot, t, given["q"], k, max(count, 2)) if of == "q" else None
+            found[key] = (rates or spline.derivatives(t, given[of], k, count))[count - 1], of
+    return found
 
 
 def _columns(file: Path, robot: Robot, ignore_extra: bool) -> Columns:
@@ -71,9 +82,9 @@ def _columns(file: Path, robot: Robot, ignore_extra: bool) -> Columns:
 
 def _match(table: Columns, robot: Robot, ignore_extra: bool) -> tuple[dict[str, str], tuple[str, ...]]:
     """For every column of the robot that the file has, its name there; and remarks on those that it has besides."""
-    quantities = {key: column_names(robot, key) for key in ("q", "qd", "qdd")}
+    quantities = {key: column_names(robot, key) for key in MOTION}
     valid = {name for names in quantities.values() for name in names}
-    moveless = {f"{key}{j.name}" for j in robot.joints if not j.nv for key in ("", "q.", "qd.", "qdd.")}
+    moveless = {f"{key}{j.name}" for j in robot.joints if not j.nv for key in ("", *(f"{k}." for k in MOTION))}
     wanted: dict[str, str] = {}
     extra, still = [], []
     for name in table.names():
@@ -94,7 +105,7 @@ def _match(table: Columns, robot: Robot, ignore_extra: bool) -> tuple[dict[str, 
             raise table.error(_missing(missing, key, extra))
     if extra and not ignore_extra:
         raise table.error(
-            f"{UnknownNameError('column', extra[0], ['t', *quantities['q'], 'qd.*', 'qdd.*'])}"
+            f"{UnknownNameError('column', extra[0], ['t', *quantities['q'], 'qd.*', 'qdd.*', 'qddd.*'])}"
             " Remove it, or ask to ignore extra columns (--ignore-extra)."
         )
     remarks = [f"not used, their joints do not move by themselves: {', '.join(still)}"] if still else []
@@ -106,7 +117,10 @@ def _missing(missing: list[str], key: str, extra: list[str]) -> str:
     got = f" The columns {listing(extra, 8)} belong to no joint." if extra else ""
     if key == "q":
         bare = [n.removeprefix("q.") for n in missing]
-        remedy = "Add them, or lock those joints (--lock)."
+        motors = all(n.endswith(".motor") for n in bare)
+        remedy = (
+            "Add them, or take the drives as rigid (--rigid)." if motors else "Add them, or lock those joints (--lock)."
+        )
         return f"expected a column for every joint, got none for {listing(bare)}.{got} {remedy}"
     return f"expected {key} for every joint or for none, got none for {listing(missing)}.{got}"
 

@@ -23,30 +23,30 @@ def degree(rows: int, where: str) -> int:
     )
 
 
-def derivatives(t: Array, y: Array, k: int) -> tuple[Array, Array]:
-    """First and second derivative at the samples of the spline of degree k through them."""
+def derivatives(t: Array, y: Array, k: int, count: int = 2) -> list[Array]:
+    """The first so many derivatives at the samples of the spline of degree k through them."""
     from scipy.interpolate import make_interp_spline
 
     spline = make_interp_spline(t, y, k=k, axis=0)
-    return spline(t, nu=1), spline(t, nu=2)
+    return [spline(t, nu=nu) for nu in range(1, count + 1)]
 
 
-def motion(robot: Robot, t: Array, q: Array, k: int) -> tuple[Array, Array]:
-    """`qd` and `qdd` of positions; a floating joint's come in its own axes, as the robot's `qd` has them."""
+def motion(robot: Robot, t: Array, q: Array, k: int, count: int = 2) -> list[Array]:
+    """`qd`, `qdd` and perhaps `qddd` of positions; a floating joint's come in its own axes, as in the robot's `qd`."""
     turned = q.copy()
     for slot in robot.slots.values():
         if slot.nq == 7:
             turned[:, slot.q + 3 : slot.q + 7] = _continuous(q[:, slot.q + 3 : slot.q + 7])
-    dq, ddq = derivatives(t, turned, k)
-    qd, qdd = np.empty((len(t), robot.nv)), np.empty((len(t), robot.nv))
+    rates = derivatives(t, turned, k, count)
+    found = [np.empty((len(t), robot.nv)) for _ in rates]
     for slot in robot.slots.values():
         at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
-        if slot.nq == 7:
-            qd[:, to], qdd[:, to] = body_rates(turned[:, at], dq[:, at], ddq[:, at])
-        else:
-            qd[:, to], qdd[:, to] = dq[:, at], ddq[:, at]
+        own = [x[:, at] for x in rates]
+        for array, values in zip(found, body_rates(turned[:, at], *own) if slot.nq == 7 else own, strict=True):
+            array[:, to] = values
+    qd = found[0]
     qd[np.abs(qd) < REST * np.abs(qd).max(axis=0)] = 0.0
-    return qd, qdd
+    return found
 
 
 def _continuous(quaternion: Array) -> Array:
@@ -56,19 +56,32 @@ def _continuous(quaternion: Array) -> Array:
     return unit * np.concatenate([[1.0], np.cumprod(turn)])[:, None]
 
 
-def body_rates(x: Array, dx: Array, ddx: Array) -> tuple[Array, Array]:
-    """Linear and angular velocity in body axes and their rates, from position and quaternion and their rates.
+def body_rates(x: Array, *rates: Array) -> list[Array]:
+    """Linear and angular velocity in body axes and their rates, from two or three rates of position and quaternion.
 
         omega = 2 vec(conj(e) de) / |e|^2,   v = R^T dp,   v_dot = R^T ddp - omega x v
 
     The quaternion between samples of a spline need not have length one, so its length is divided out.
     """
-    e, de, dde = x[:, 3:], dx[:, 3:], ddx[:, 3:]
-    square = np.sum(e * e, axis=1, keepdims=True)
+    e, de, dde = x[:, 3:], rates[0][:, 3:], rates[1][:, 3:]
+    square, half = _dot(e, e), _dot(e, de)  # |e|^2, and half its rate
     omega = 2.0 * _relative(e, de) / square
-    omega_dot = 2.0 * _relative(e, dde) / square - omega * (2.0 * np.sum(e * de, axis=1, keepdims=True) / square)
-    v, a = _turned_back(e, dx[:, :3]), _turned_back(e, ddx[:, :3])
-    return np.hstack([v, omega]), np.hstack([a - np.cross(omega, v), omega_dot])
+    omega_dot = (2.0 * _relative(e, dde) - omega * (2.0 * half)) / square
+    p_dot, *others = (_turned_back(e, r[:, :3]) for r in rates)
+    v_dot = others[0] - np.cross(omega, p_dot)
+    found = [np.hstack([p_dot, omega]), np.hstack([v_dot, omega_dot])]
+    if len(rates) > 2:
+        ddde, bend = rates[2][:, 3:], 2.0 * (_dot(de, de) + _dot(e, dde))
+        omega_ddot = (
+            2.0 * (_relative(de, dde) + _relative(e, ddde)) - omega_dot * (4.0 * half) - omega * bend
+        ) / square
+        v_ddot = others[1] - np.cross(omega, others[0] + v_dot) - np.cross(omega_dot, p_dot)
+        found.append(np.hstack([v_ddot, omega_ddot]))
+    return found
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.sum(a * b, axis=1, keepdims=True)
 
 
 def _relative(e: Array, d: Array) -> Array:
@@ -79,6 +92,5 @@ def _relative(e: Array, d: Array) -> Array:
 def _turned_back(e: Array, p: Array) -> Array:
     """R(e)^T p."""
     u, w = -e[:, :3], e[:, 3:]
-    square = np.sum(e * e, axis=1, keepdims=True)
     cross = np.cross(u, p)
-    return p + 2.0 * (w * cross + np.cross(u, cross)) / square
+    return p + 2.0 * (w * cross + np.cross(u, cross)) / _dot(e, e)

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Positions, velocities and accelerations of a robot at rising times.
+    """Positions, velocities, accelerations and perhaps jerks of a robot at rising times.
 
     Args:
         t: (rows,) in s, or the row numbers when the motion came without times.
@@ -20,8 +20,9 @@ class Trajectory:
         qd: (rows, nv).
         qdd: (rows, nv).
         timed: whether `t` is a time.
-        origins: where `qd` and `qdd` come from, in words: "the file", "a quintic spline of q".
+        origins: where `qd`, `qdd` and `qddd` come from, in words: "the file", "a quintic spline of q".
         notes: what else a user should know, such as columns that were not used.
+        qddd: (rows, nv), or None when jerks were not asked for.
     """
 
     t: Array
@@ -31,6 +32,7 @@ class Trajectory:
     timed: bool
     origins: dict[str, str]
     notes: tuple[str, ...] = ()
+    qddd: Array | None = None
 
     def __len__(self) -> int:
         return len(self.t)

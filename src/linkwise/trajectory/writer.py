@@ -27,8 +27,10 @@ def write(
     tau: Array | None = None,
     wrench: Array | None = None,
     meta: Mapping[str, Any] | None = None,
+    tau_dot: Array | None = None,
+    wrench_dot: Array | None = None,
 ) -> None:
-    """A motion, its torques and joint wrenches into a .csv or .npz file that `read` takes back.
+    """A motion, its torques, joint wrenches and their rates into a .csv or .npz file that `read` takes back.
 
     Args:
         path: the file, replaced as a whole once all is written.
@@ -37,16 +39,19 @@ def write(
         tau: (rows, nv).
         wrench: (rows, links that move, 6), as `joint_wrenches` gives it.
         meta: facts to keep in an .npz file, as JSON under the name `meta`.
+        tau_dot: (rows, nv).
+        wrench_dot: (rows, links that move, 6).
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{Path(path).name}: expected a .csv or .npz file, got {suffix or 'no suffix'}.")
     arrays: dict[str, Any] = {"t": motion.t, "q": motion.q, "qd": motion.qd, "qdd": motion.qdd}
-    arrays |= {k: v for k, v in (("tau", tau), ("wrench", wrench)) if v is not None}
+    optional = {"qddd": motion.qddd, "tau": tau, "tau_dot": tau_dot, "wrench": wrench, "wrench_dot": wrench_dot}
+    arrays |= {k: v for k, v in optional.items() if v is not None}
     with replacing(path) as part:
         if suffix == ".npz":
             facts: dict[str, Any] = {
-                "names": list(robot.names),
+                "names": list(robot.coordinates),
                 "links": list(robot.moving_links),
                 "meta": json.dumps(dict(meta or {})),
             }
@@ -56,11 +61,12 @@ def write(
 
 
 def _write_csv(path: Path, robot: Robot, arrays: dict[str, Array]) -> None:
-    names = ["t"]
-    for key in ("q", "qd", "qdd", "tau"):
-        names += column_names(robot, key) if key in arrays else []
-    if "wrench" in arrays:
-        names += [f"wrench.{link}.{c}" for link in robot.moving_links for c in WRENCH]
+    names = []
+    for key in arrays:
+        if key.startswith("wrench"):
+            names += [f"{key}.{link}.{c}" for link in robot.moving_links for c in WRENCH]
+        else:
+            names += column_names(robot, key) if key != "t" else [key]
     table = np.hstack([array.reshape(len(array), -1) for array in arrays.values()])
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -1,0 +1,38 @@
+"""The experiment on torque rates: it agrees, and its counts stay below the published ones."""
+
+import json
+
+import pytest
+
+import linkwise as lw
+from linkwise.report import torque_rates
+from linkwise.report.experiments import run
+from linkwise.report.html import page
+
+
+@pytest.mark.slow
+def test_the_experiment_agrees_and_makes_a_page():
+    found = run("torque-rates")
+    assert found.agrees
+    assert found.assumptions
+    assert 'id="torque-rates"' in page([found])
+    json.dumps(found.as_data(), allow_nan=False)
+
+
+def test_operations_of_general_chains():
+    """Fewer than published, and a straight line from three joints on."""
+    (a, b), (c, d) = torque_rates.fitted(lw.force_rates)
+    for n in (3, 6):
+        assert torque_rates.operations(lw.force_rates, n) == (a * n + b, c * n + d)
+    assert (a, b) <= (165, -193)
+    assert (c, d) <= (147, -170)
+    (mul, add) = torque_rates.PUBLISHED["Guarino Lo Bianco, modified DH"]
+    assert a < mul[0]
+    assert c < add[0]
+
+
+def test_newton_euler_takes_fewer_operations_than_lagrange():
+    for n in (2, 6):
+        ours = torque_rates.operations(lw.inverse_dynamics, n, load=False)
+        theirs = torque_rates.operations(lw.recursive_lagrangian, n, load=False)
+        assert all(2 * x < y for x, y in zip(ours, theirs, strict=True))

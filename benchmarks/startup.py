@@ -25,14 +25,16 @@ q = np.zeros(robot.nv)
 if {ready}:
     import llvmlite.binding
 start = time.perf_counter()
-lw.compile(robot).inverse_dynamics(q, q, q)
+lw.compile(robot).{member}(q, q, q)
 print(json.dumps([imported, in_use, time.perf_counter() - start, heavy]))
 """
 
 
-def probe(name: str, cache: str, ready: bool = False) -> tuple[float, float, float, list[str]]:
+def probe(
+    name: str, cache: str, ready: bool = False, member: str = "inverse_dynamics"
+) -> tuple[float, float, float, list[str]]:
     """Seconds of `import linkwise`, also with its modules and NumPy in use, and of the first call; what came along."""
-    text = PROBE.format(here=str(Path(__file__).parent), name=name, ready=ready)
+    text = PROBE.format(here=str(Path(__file__).parent), name=name, ready=ready, member=member)
     environment = {**os.environ, "LINKWISE_CACHE": cache}
     done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=True)
     return tuple(json.loads(done.stdout))

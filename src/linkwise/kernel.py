@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.algorithms.algorithm import INPUTS, Algorithm, Cheapest, sizes
+from linkwise.algorithms.algorithm import INPUTS, MOTION, Algorithm, Cheapest, sizes
+from linkwise.algorithms.differentiate import along_motion
 from linkwise.backend.call import caller
+from linkwise.derived import evaluate
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program, trace
 from linkwise.options import Options
@@ -35,47 +38,58 @@ def cheapest(arguments: dict[str, Any], traced: Callable[[dict[str, Any]], Progr
     Where none can be had, the first one's refusal is raised: the most general route is to come first.
     """
     programs, refusals = [], []
+    ranked = min((choice.ranked for choice in arguments.values() if isinstance(choice, Cheapest)), default=inf)
     for route in _routes(arguments):
         try:
             programs.append(traced(route))
         except LinkwiseError as error:
             refusals.append(error)
+        if programs and cost(programs[0].count()) > ranked:
+            break
     if not programs:
         raise refusals[0]
-    return min(programs, key=_cost)
+    return min(programs, key=lambda program: cost(program.count()))
 
 
 def _trace(robot: Robot, algorithm: Algorithm, options: Options, arguments: dict[str, Any]) -> Program:
     keep = arguments.pop("keep", ())
     widths = sizes(robot)
-    standard = [Port(name, _shape(INPUTS[name], widths)) for name in algorithm.inputs]
-    extra = options.ports(robot, algorithm)
-    outputs = [Port(name, _shape(shape, widths)) for name, shape in algorithm.outputs.items()]
+    names, shapes = algorithm.signature(arguments)
+    order = algorithm.order(arguments)
+    standard = [Port(name, _shape(INPUTS[name], widths)) for name in names]
+    extra = options.ports(robot, algorithm, order)
+    added = {p.name: p.shape for p in extra}
+    outputs = [Port(name, _shape(shape, widths, added)) for name, shape in shapes.items()]
 
     def run(*inputs: list[Any]) -> Sequence[Any]:
         given = dict(zip((p.name for p in extra), inputs[len(standard) :], strict=True))
         tree, state = Tree.of(options.model(robot, given), keep), None
         if "external" in algorithm.uses:
-            tree, state = options.tree(tree), _state(algorithm, options, inputs)
+            tree = options.tree(tree)
+            state = _state(tree, algorithm, options, dict(zip(names, inputs, strict=False)), order)
         if algorithm.torques_only:
             tree = regrouped(aligned(tree))
-        surroundings = {"world": options.world(tree, given, state)} if algorithm.uses else {}
-        return algorithm.function(tree, *inputs[: len(standard)], **surroundings, **arguments)
+        surroundings = {"world": options.world(tree, given, state, order)} if algorithm.uses else {}
+        named = dict(zip(names, inputs, strict=False)) | given
+        return evaluate(algorithm, tree, named, surroundings, arguments)
 
     return trace(algorithm.name, run, [*standard, *extra], outputs)
 
 
-def _state(algorithm: Algorithm, options: Options, inputs: Sequence[list[Any]]) -> tuple[list[Any], list[Any]] | None:
-    """The inputs q and qd, where laws of the environment need them."""
+def _state(
+    tree: Tree, algorithm: Algorithm, options: Options, named: dict[str, list[Any]], order: int
+) -> tuple[list[Any], list[Any]] | None:
+    """The inputs q and qd with as many rates as asked, where laws of the environment need them."""
     if not options.forces:
         return None
-    named = dict(zip(algorithm.inputs, inputs, strict=False))
     if not named.keys() >= {"q", "qd"}:
         raise InputError(
-            f"{algorithm.name}: forces depend on q and qd, but its inputs are {', '.join(algorithm.inputs)}."
+            f"{algorithm.name}: forces depend on q and qd, but its inputs are {', '.join(named)}."
             " Compile it without forces."
         )
-    return named["q"], named["qd"]
+    motion = [named[name] for name in MOTION[: order + 2]]
+    q, qd = along_motion(tree, motion, order)
+    return q, qd
 
 
 def _routes(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -85,38 +99,32 @@ def _routes(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield dict(zip(arguments, values, strict=True))
 
 
-def _cost(program: Program) -> int:
-    count = program.count()
-    return count["mul"] + count["add"] + DIVISION * count["div"]
+def cost(count: Mapping[str, int]) -> int:
+    """What routes are compared by: multiplications, additions, and divisions for some of them."""
+    return count.get("mul", 0) + count.get("add", 0) + DIVISION * count.get("div", 0)
 
 
-def _shape(shape: Iterable[str | int], widths: dict[str, int]) -> tuple[int, ...]:
-    return tuple(widths[s] if isinstance(s, str) else s for s in shape)
+def _shape(
+    shape: Iterable[str | int], widths: dict[str, int], added: Mapping[str, tuple[int, ...]] | None = None
+) -> tuple[int, ...]:
+    """A shape in numbers; the name of an input that options added stands for all its axes."""
+    found: list[int] = []
+    for axis in shape:
+        if isinstance(axis, str):
+            found.extend((added or {}).get(axis, (widths.get(axis, 0),)))
+        else:
+            found.append(axis)
+    return tuple(found)
 
 
-class Kernel(functools.partial):  # type: ignore[type-arg]
-    """An algorithm compiled for one robot: call it with arrays whose leading axes broadcast.
+class Compiled(functools.partial):  # type: ignore[type-arg]
+    """A traced program as a function of arrays whose leading axes broadcast; what all kernels have in common.
 
     Nothing is compiled before the first call. A subclass of `partial` because that is the cheapest object with methods
     that Python can call.
     """
 
-    robot: Robot
-    algorithm: Algorithm
     program: Program
-
-    options: Options
-    static: dict[str, Any]
-
-    @classmethod
-    def of(cls, robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any]) -> Kernel:
-        """The kernel of an algorithm for one robot, traced but not yet compiled."""
-        program = trace_kernel(robot, algorithm, options, static)
-        kernel = cls(caller(program, algorithm.doc, options.threads))
-        kernel.robot, kernel.algorithm, kernel.program = robot, algorithm, program
-        kernel.options, kernel.static = options, static
-        kernel.__doc__ = algorithm.doc
-        return kernel
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
@@ -127,11 +135,6 @@ class Kernel(functools.partial):  # type: ignore[type-arg]
     def outputs(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the results, batch axes left out."""
         return {p.name: p.shape for p in self.program.outputs}
-
-    @property
-    def parameters(self) -> NDArray[np.float64]:
-        """The robot's own values of the input `parameters`, in its order."""
-        return np.array([x for group in self.options.values(self.robot).values() for x in group], dtype=float)
 
     def count(self) -> Counter[str]:
         """Operations of one evaluation: mul, add, div, neg, sincos and others."""
@@ -156,13 +159,41 @@ class Kernel(functools.partial):  # type: ignore[type-arg]
         return listing(self.program, self._title())
 
     def _title(self) -> str:
-        return f"{self.algorithm.name} of the robot {self.robot.name!r}"
+        return self.program.name
 
     def __repr__(self) -> str:
         def side(ports: Sequence[Port]) -> str:
             return ", ".join(f"{p.name}{p.shape}" for p in ports)
 
         return f"<Kernel {self._title()}: {side(self.program.inputs)} -> {side(self.program.outputs)}>"
+
+
+class Kernel(Compiled):
+    """An algorithm compiled for one robot: call it with arrays whose leading axes broadcast."""
+
+    robot: Robot
+    algorithm: Algorithm
+
+    options: Options
+    static: dict[str, Any]
+
+    @classmethod
+    def of(cls, robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any]) -> Kernel:
+        """The kernel of an algorithm for one robot, traced but not yet compiled."""
+        program = trace_kernel(robot, algorithm, options, static)
+        kernel = cls(caller(program, algorithm.doc, options.threads))
+        kernel.robot, kernel.algorithm, kernel.program = robot, algorithm, program
+        kernel.options, kernel.static = options, static
+        kernel.__doc__ = algorithm.doc
+        return kernel
+
+    @property
+    def parameters(self) -> NDArray[np.float64]:
+        """The robot's own values of the input `parameters`, in its order."""
+        return np.array([x for group in self.options.values(self.robot).values() for x in group], dtype=float)
+
+    def _title(self) -> str:
+        return f"{self.algorithm.name} of the robot {self.robot.name!r}"
 
     def __reduce__(self) -> Any:
         return Kernel.of, (self.robot, self.algorithm, self.options, self.static)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from linkwise.algorithms.algorithm import Algorithm, World, external_on_bodies
+from linkwise.algorithms.algorithm import Algorithm, World, dotted, external_on_bodies, moving_base, wrench_of
 from linkwise.algorithms.environment import frame_wrenches, with_joint_laws
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.graph.program import Port
@@ -14,9 +14,10 @@ from linkwise.robot import check, numbers
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
-from linkwise.spatial import Motion, Wrench
+from linkwise.spatial import Motion
 from linkwise.vector import Vec3
 
+BASE = ("base_velocity", "base_acceleration", "base_jerk")
 Laws = tuple[tuple[str, tuple[Callable[..., Any], ...]], ...]  # of frames or joints, by name
 
 
@@ -69,13 +70,16 @@ class Options:
         """The robot's own numbers at the paths of `parameters`."""
         return {path: numbers.read(robot, path) for path in self.parameters}
 
-    def ports(self, robot: Robot, algorithm: Algorithm) -> list[Port]:
-        """The inputs that options add, in their fixed order."""
+    def ports(self, robot: Robot, algorithm: Algorithm, order: int = 0) -> list[Port]:
+        """The inputs that options add, in their fixed order; wrenches and base motion with so many rates."""
         ports = []
         if self.external and "external" in algorithm.uses:
-            ports.append(Port("f_ext", (len(self.external), 6)))
+            wrenches = [dotted("f_ext", k) for k in range(order + 1)]
+            ports += [Port(name, (len(self.external), 6)) for name in wrenches]
         if self.base_motion and "base_motion" in algorithm.uses:
-            ports += [Port("base_velocity", (6,)), Port("base_acceleration", (6,))]
+            if order > 1:
+                raise InputError(f"base_motion: expected order=1, got order={order}. Use a robot with a floating base.")
+            ports += [Port(name, (6,)) for name in BASE[: 2 + order]]
         if self.parameters:
             ports.append(Port("parameters", (sum(map(len, self.values(robot).values())),)))
         if self.gravity == "input" and "gravity" in algorithm.uses:
@@ -100,22 +104,20 @@ class Options:
         tree: Tree,
         given: dict[str, list[Any]],
         state: tuple[Sequence[Scalar], Sequence[Scalar]] | None = None,
+        order: int = 0,
     ) -> World:
         """What surrounds the robot, from constants and inputs; in the `state` q, qd the laws of `forces` act too."""
-        rows, wrenches = given.get("f_ext", []), {}
+        names = [dotted("f_ext", k) for k in range(order + 1)]
+        rows, wrenches = [given[name] for name in names if name in given], {}
         for k, name in enumerate(self.external if rows else ()):
-            wrenches[name] = Wrench(Vec3(*rows[6 * k : 6 * k + 3]), Vec3(*rows[6 * k + 3 : 6 * k + 6]))
-        v, a = given.get("base_velocity", [0.0] * 6), given.get("base_acceleration", [0.0] * 6)
+            wrenches[name] = wrench_of([row[6 * k : 6 * k + 6] for row in rows])
         gravity = Vec3(*given["gravity"]) if "gravity" in given else self.gravity
-        world = World(
-            gravity=gravity if isinstance(gravity, Vec3) else tree.gravity,
-            base_velocity=Motion(Vec3(*v[:3]), Vec3(*v[3:])),
-            base_acceleration=Motion(Vec3(*a[:3]), Vec3(*a[3:])),
-        )
+        base = [Motion(Vec3(*given[name][:3]), Vec3(*given[name][3:])) for name in BASE if name in given]
+        world = moving_base(gravity if isinstance(gravity, Vec3) else tree.gravity, *base)
         if self.forces and state is not None:
             for name, wrench in frame_wrenches(tree, *state, dict(self.forces), world).items():
                 wrenches[name] = wrenches[name] + wrench if name in wrenches else wrench
-        return replace(world, external=external_on_bodies(tree, wrenches))
+        return replace(world, external=external_on_bodies(tree, wrenches), by_laws=bool(self.forces))
 
 
 def _laws(value: Any, what: str) -> Laws:

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.jet import Jet
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.spatial import Motion, Pose, Wrench
-from linkwise.vector import ZERO3, Vec3
+from linkwise.vector import ZERO3, Vec3, cross
 
 # widths that a shape may name
 Shape = tuple[str | int, ...]
 Outputs = tuple[Sequence[Scalar], ...]
 INPUTS: dict[str, Shape] = {
     "q": ("nq",), "qd": ("nv",), "qdd": ("nv",), "tau": ("nv",), "given": ("nv",),
-    "dt": (), "q0": ("nq",), "q1": ("nq",), "a": ("nv",),
+    "dt": (), "q0": ("nq",), "q1": ("nq",), "a": ("nv",), "weights": ("nv",), "direction": ("nx",),
 }  # fmt: skip
+MOTION = ("q", "qd", "qdd", "qddd", "qdddd", "qddddd", "qdddddd")  # a position and its derivatives
+INPUTS |= dict.fromkeys(MOTION[1:], ("nv",))
+# the same of the joints alone, where motors behind springs have coordinates too
+LOADS = ("q_load", "qd_load", "qdd_load", "qddd_load", "qdddd_load", "q5_load", "q6_load", "q7_load", "q8_load")
+INPUTS |= {"q_load": ("nl",), **dict.fromkeys(LOADS[1:], ("nj",))}
+# what a controller is to follow, of the joints alone
+REFERENCES = ("q_ref", "qd_ref", "qdd_ref", "qddd_ref", "qdddd_ref")
+INPUTS |= {"q_ref": ("nl",), **dict.fromkeys(REFERENCES[1:], ("nj",))}
 
 
 @dataclass(frozen=True)
@@ -27,18 +37,53 @@ class World:
     """What surrounds the robot: gravity, the motion of its base, and wrenches on its bodies.
 
     `base_velocity` and `base_acceleration` (classical) are of the base frame's origin, in its axes. `external` is what
-    the environment exerts on each body, in the body's frame about its origin.
+    the environment exerts on each body, in the body's frame about its origin, `by_laws` where that depends on the
+    state. For an algorithm with rates all numbers are jets: components with their rates.
     """
 
     gravity: Vec3 = ZERO3
     base_velocity: Motion = Motion()
     base_acceleration: Motion = Motion()
     external: Mapping[int, Wrench] = field(default_factory=dict)
+    by_laws: bool = False
 
     @property
     def felt_acceleration(self) -> Motion:
         """The base's acceleration less gravity, from which a recursion starts."""
         return Motion(self.base_acceleration.linear - self.gravity, self.base_acceleration.angular)
+
+    def each(self, function: Callable[[Scalar], Scalar]) -> World:
+        """The same with a function applied to every number."""
+
+        def pair(x: Iterable[Scalar]) -> tuple[Vec3, Vec3]:
+            six = [function(c) for c in x]
+            return Vec3(*six[:3]), Vec3(*six[3:])
+
+        return replace(
+            self,
+            gravity=Vec3(*map(function, self.gravity)),
+            base_velocity=Motion(*pair(self.base_velocity)),
+            base_acceleration=Motion(*pair(self.base_acceleration)),
+            external={i: Wrench(*pair(w)) for i, w in self.external.items()},
+        )
+
+
+Signature = tuple[tuple[str, ...], dict[str, Shape]]
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """Which derivatives of which algorithm, taken by the graph.
+
+    For a "jacobian", pairs of output and input. For the "hessian" of a weighted sum by q, qd and qdd, or the
+    "hessian_vector" of it, one pair: the output and the input that has the weights. For a "linearization" the pairs of
+    forward dynamics. `asked` are the arguments of `derivative` that made it, where that did.
+    """
+
+    base: Algorithm
+    pairs: tuple[tuple[str, str], ...]
+    asked: tuple[str | None, ...] = ()
+    kind: str = "jacobian"
 
 
 @dataclass(frozen=True)
@@ -47,6 +92,10 @@ class Algorithm:
 
     `function(tree, *inputs, world=..., **static)` takes flat sequences of scalars and returns one flat sequence for
     each output. Call the algorithm itself with a robot and sequences of numbers to run it in plain Python.
+
+    An algorithm with rates needs so many `rates` of what surrounds the robot; one whose number is open has a static
+    argument `order`, and `grown` gives its inputs and outputs for each. One that `derives` is the derivative of
+    another, by its route "graph" or where it has no other.
     """
 
     name: str
@@ -57,11 +106,16 @@ class Algorithm:
     torques_only: bool
     static: dict[str, Any]
     doc: str
+    rates: int = 0
+    grown: Callable[[Any], Signature] | None = None
+    derives: Derivation | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__module__", self.function.__module__)
 
-    def __reduce__(self) -> str:
+    def __reduce__(self) -> Any:
+        if self.derives and self.derives.asked:
+            return _derived_again, (self.derives.base, *self.derives.asked)
         return self.name  # pickled as a global of the module that defines it
 
     def __call__(
@@ -72,14 +126,16 @@ class Algorithm:
         external: Mapping[str, Sequence[Scalar]] | None = None,
         **static: Any,
     ) -> Any:
-        """Run in plain Python on any scalars; slow, and the definition of what compiled kernels compute."""
+        """Run in plain Python on any scalars; slow, and the definition of what compiled kernels compute.
+
+        An external wrench has six numbers; for an algorithm with rates those of its rates may follow.
+        """
         arguments = {k: v[0] if isinstance(v, Cheapest) else v for k, v in self.arguments(robot, static).items()}
-        if len(inputs) != len(self.inputs):
-            raise InputError(
-                f"{self.name}: expected {len(self.inputs)} inputs ({', '.join(self.inputs)}), got {len(inputs)}."
-            )
+        names = self.signature(arguments)[0]
+        if len(inputs) != len(names):
+            raise InputError(f"{self.name}: expected {len(names)} inputs ({', '.join(names)}), got {len(inputs)}.")
         widths, flat = sizes(robot), []
-        for name, given in zip(self.inputs, inputs, strict=True):
+        for name, given in zip(names, inputs, strict=True):
             single = not INPUTS[name]
             flat.append([given] if single and not isinstance(given, Sequence) else list(given))
             width = 1 if single else widths[str(INPUTS[name][0])]
@@ -87,11 +143,19 @@ class Algorithm:
                 raise InputError(f"{self.name}: expected {width} numbers for {name}, got {len(flat[-1])}.")
         tree = Tree.of(robot, keep=arguments.pop("keep", ()))
         field_ = Vec3(*gravity) if gravity is not None else tree.gravity
-        wrenches = {n: Wrench(Vec3(*w[:3]), Vec3(*w[3:])) for n, w in (external or {}).items()}
+        wrenches = {n: wrench_of([w[k : k + 6] for k in range(0, len(w), 6)]) for n, w in (external or {}).items()}
         world = World(gravity=field_, external=external_on_bodies(tree, wrenches))
         extra = {"world": world} if self.uses else {}
         result = self.function(tree, *flat, **extra, **arguments)
         return result[0] if len(result) == 1 else result
+
+    def signature(self, arguments: Mapping[str, Any]) -> Signature:
+        """Names of the inputs, and names and shapes of the outputs."""
+        return self.grown(arguments["order"]) if self.grown else (self.inputs, self.outputs)
+
+    def order(self, arguments: Mapping[str, Any]) -> int:
+        """How many rates of what surrounds the robot it needs."""
+        return int(arguments["order"]) if self.grown else self.rates
 
     def arguments(self, robot: Robot, static: Mapping[str, Any]) -> dict[str, Any]:
         """The static arguments with their defaults, checked."""
@@ -112,26 +176,52 @@ class Algorithm:
         return merged
 
 
+def _derived_again(base: Algorithm, *asked: str | None) -> Algorithm:
+    from linkwise.algorithms.derivative_of import derivative
+
+    *wrt, of = asked
+    return derivative(base, *wrt, of=of)  # type: ignore[arg-type]
+
+
 REQUIRED = object()
 
 
 class Cheapest(tuple[str, ...]):
-    """The values of a static option among which `compile` takes the one with the fewest operations."""
+    """The values of a static option among which `compile` takes the one with the fewest operations.
 
-    def __new__(cls, *options: str) -> Cheapest:
-        return super().__new__(cls, options)
+    Where the first is known to have the fewest once it has more than `ranked` of them, the others need not be traced.
+    """
+
+    ranked: float
+
+    def __new__(cls, *options: str, ranked: float = inf) -> Cheapest:
+        made = super().__new__(cls, options)
+        made.ranked = ranked
+        return made
 
 
 def algorithm(
-    *, inputs: str, outputs: dict[str, Shape], uses: str = "", torques_only: bool = False, **static: Any
+    *,
+    inputs: str,
+    outputs: dict[str, Shape],
+    uses: str = "",
+    torques_only: bool = False,
+    rates: int = 0,
+    grown: Callable[[Any], Signature] | None = None,
+    derives: Derivation | None = None,
+    **static: Any,
 ) -> Callable[[Callable[..., Any]], Algorithm]:
     """Describe an algorithm.
 
     Args:
         inputs: names among those of `INPUTS`: q, qd, qdd, tau, ...; dt is one number.
-        outputs: name and shape of each, with widths nq, nv, nb (moving bodies), np (parameters) or numbers.
+        outputs: name and shape of each, with widths nq, nv, nb (moving bodies), np (parameters), nm (drives), ne
+            (motors behind springs), nl and nj (positions and velocities of joints without those) or numbers.
         uses: which of "gravity external base_motion" it takes from its `world`.
         torques_only: its outputs depend on the base parameters only, so bodies may be realigned and regrouped.
+        rates: how many rates of what it takes from its `world` it needs.
+        grown: instead, where that is left to its static argument `order`: its inputs and outputs for each.
+        derives: what its route "graph" differentiates.
         static: further arguments that are fixed when compiled, with their defaults.
     """
 
@@ -146,6 +236,9 @@ def algorithm(
             torques_only,
             static,
             doc,
+            rates,
+            grown,
+            derives,
         )
 
     return describe
@@ -153,8 +246,16 @@ def algorithm(
 
 def sizes(robot: Robot) -> dict[str, int]:
     """The widths that shapes may name."""
-    moving = len(robot.moving_links)
-    return {"nq": robot.nq, "nv": robot.nv, "nb": moving, "np": 13 * moving}
+    elastic = sum(j.is_elastic for j in robot.joints)
+    widths = {
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "nx": 3 * robot.nv,
+        "ns": 2 * robot.nv,
+        "nb": len(robot.moving_links),
+        "np": len(robot.parameter_names),
+    }
+    return widths | {"nm": len(robot.motors), "ne": elastic, "nl": robot.nq - elastic, "nj": robot.nv - elastic}
 
 
 def external_on_bodies(tree: Tree, wrenches: Mapping[str, Wrench]) -> dict[int, Wrench]:
@@ -165,6 +266,36 @@ def external_on_bodies(tree: Tree, wrenches: Mapping[str, Wrench]) -> dict[int, 
         on_body = wrench.seen_from(X.R, X.p)
         total[i] = total[i] + on_body if i in total else on_body
     return total
+
+
+def dotted(name: str, k: int) -> str:
+    """The name of the k-th rate of a quantity: tau, tau_dot, tau_ddot, ..."""
+    return f"{name}_{'d' * k}ot" if k else name
+
+
+def wrench_of(rows: Sequence[Sequence[Scalar]]) -> Wrench:
+    """The wrench of six numbers, with its rates where more rows of six follow."""
+    six = [Jet.of(x) for x in zip(*rows, strict=True)]
+    return Wrench(Vec3(*six[:3]), Vec3(*six[3:]))
+
+
+def moving_base(gravity: Vec3, v: Motion = Motion(), a: Motion = Motion(), jerk: Motion | None = None) -> World:
+    """The world of a base with this velocity and classical acceleration, in its axes; with its jerk, all with rates.
+
+    The rate of a vector's components is its derivative in the world less omega x the vector: for gravity, which stands
+    still in the world, -omega x g.
+    """
+    if jerk is None:
+        return World(gravity, v, a)
+
+    def jets(x: Vec3, x_dot: Vec3) -> Vec3:
+        return Vec3(*map(Jet, zip(x, x_dot - cross(v.angular, x), strict=True)))
+
+    return World(
+        jets(gravity, ZERO3),
+        Motion(jets(v.linear, a.linear), jets(v.angular, a.angular)),
+        Motion(jets(a.linear, jerk.linear), jets(a.angular, jerk.angular)),
+    )
 
 
 def flat_pose(X: Pose) -> list[Scalar]:

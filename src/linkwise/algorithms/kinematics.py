@@ -48,6 +48,37 @@ def jacobian(tree: Tree, q: Sequence[Scalar], frame: str, axes: str) -> Outputs:
     return ([rows[v][r] for r in range(6) for v in range(tree.nv)],)
 
 
+@algorithm(inputs="q qd", outputs={"J_dot": (6, "nv")}, frame=REQUIRED, axes="world")
+def jacobian_dot(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], frame: str, axes: str) -> Outputs:
+    """The time derivative of the components of `jacobian` while the robot moves at `qd`.
+
+    In world axes the frame's acceleration is J qdd + J_dot qd. With axes="local" the axes turn, and omega x [v; omega]
+    has to be added to it.
+    """
+    i, X = tree.place(frame)
+    chain = tree.ancestors(i)
+    X_world = _chain_poses(tree, q, chain)
+    X_world_frame = (X_world[-1] if chain else Pose()) @ X
+    moving = _chain_velocities(tree, qd, chain, X_world)
+    v = _at(moving[-1], X_world_frame.p - X_world[-1].p) if chain else Motion()
+    columns = [Motion()] * tree.nv
+    for k, X_world_k, v_k in zip(reversed(chain), X_world, moving, strict=True):
+        lever, lever_dot = X_world_frame.p - X_world_k.p, v.linear - v_k.linear
+        for at, unit in tree.bodies[k].axes:
+            along, around = X_world_k.R @ unit.linear, X_world_k.R @ unit.angular
+            around_dot = cross(v_k.angular, around)
+            linear = cross(v_k.angular, along) + cross(around_dot, lever) + cross(around, lever_dot)
+            if axes == "local":
+                here = along + cross(around, lever)
+                linear, around_dot = linear - cross(v.angular, here), around_dot - cross(v.angular, around)
+            columns[at] += Motion(linear, around_dot)
+    if axes == "local":
+        R = X_world_frame.R.T
+        columns = [Motion(R @ c.linear, R @ c.angular) for c in columns]
+    rows = [list(c) for c in columns]
+    return ([rows[at][r] for r in range(6) for at in range(tree.nv)],)
+
+
 @algorithm(inputs="q qd", outputs={"v": (6,)}, frame=REQUIRED, axes="world", uses="base_motion")
 def velocity(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world: World, frame: str, axes: str) -> Outputs:
     """Velocity of a frame: of its origin, then angular, in world axes or (axes="local") the frame's own."""
@@ -129,6 +160,22 @@ def _chain_poses(tree: Tree, q: Sequence[Scalar], chain: list[int]) -> list[Pose
         X = X @ _plain(*tree.bodies[k].pose(q))
         found.append(X)
     return found
+
+
+def _chain_velocities(tree: Tree, qd: Sequence[Scalar], chain: list[int], X_world: Sequence[Pose]) -> list[Motion]:
+    """World velocities of the bodies of a chain of ancestors, from a base at rest outwards."""
+    v, p, found = Motion(), Vec3(0.0, 0.0, 0.0), []
+    for k, X in zip(reversed(chain), X_world, strict=True):
+        s = tree.bodies[k].rate(qd)
+        v = _at(v, X.p - p) + Motion(X.R @ s.linear, X.R @ s.angular)
+        p = X.p
+        found.append(v)
+    return found
+
+
+def _at(v: Motion, lever: Vec3) -> Motion:
+    """The velocity of a body at another of its points."""
+    return Motion(v.linear + cross(v.angular, lever), v.angular)
 
 
 def _plain(R: Any, p: Vec3) -> Pose:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import sys
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,15 +14,19 @@ from typing import Any
 from linkwise.backend import ir
 from linkwise.backend.target import Target
 from linkwise.graph.program import Program
+from linkwise.status import StatusLine
 
 CHUNK = 500  # operations in a function: more of them spill more, fewer pass more through memory
-CHUNKS_IN_MODULE = 16
+CHUNKS_IN_MODULE = 5
+WORKERS = 8  # threads that compile parts of one program
+PATIENCE = 1.0  # seconds before a terminal is told
 
 _engines: list[Any] = []  # code must outlive every function that points to it
 
 
 @cache
-def _llvm() -> Any:
+def binding() -> Any:
+    """LLVM's functions, made ready for this machine."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -31,7 +37,7 @@ def _llvm() -> Any:
 @cache
 def host() -> tuple[str, str, str]:
     """Triple, processor and features of this machine."""
-    llvm = _llvm()
+    llvm = binding()
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
@@ -47,7 +53,7 @@ def target() -> Target:
 
 def identity() -> str:
     """What, besides the program, decides the machine code."""
-    return repr((_llvm().llvm_version_info, host(), target(), CHUNK, CHUNKS_IN_MODULE, _generator()))
+    return repr((binding().llvm_version_info, host(), target(), CHUNK, CHUNKS_IN_MODULE, _generator()))
 
 
 @cache
@@ -64,7 +70,7 @@ def _generator() -> str:
 
 def machine(opt: int) -> Any:
     """A code generator for this machine."""
-    llvm = _llvm()
+    llvm = binding()
     triple, cpu, features = host()
     return llvm.Target.from_triple(triple).create_target_machine(
         cpu=cpu, features=features, opt=opt, reloc="pic", codemodel="small", jit=True
@@ -72,24 +78,52 @@ def machine(opt: int) -> Any:
 
 
 def compile_objects(program: Program) -> list[bytes]:
-    """Object files of a program; the first has the function `loop`."""
-    llvm = _llvm()
-    objects = []
-    for k, text in enumerate(ir.modules(program, target(), CHUNK, CHUNKS_IN_MODULE)):
-        module = llvm.parse_assembly(text)
-        tm = machine(2 if k == 0 else 1)
-        if k == 0:  # the loop gains by LLVM's passes; straight-line chunks run faster without them
+    """Object files of a program; the first has the function `loop`.
+
+    Long programs have many, which are compiled side by side, LLVM being as fast as it is single-threaded; a terminal is
+    told how far that has come.
+    """
+    texts = ir.modules(program, target(), CHUNK, CHUNKS_IN_MODULE)
+    if len(texts) <= 2:
+        return [_object(text, k == 0) for k, text in enumerate(texts)]
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+
+    begin, line = time.monotonic(), StatusLine()
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, WORKERS)) as pool:
+        waiting = [pool.submit(_object, text, k == 0) for k, text in enumerate(texts)]
+        try:
+            for done, _ in enumerate(as_completed(waiting), start=1):
+                if time.monotonic() - begin > PATIENCE:
+                    line.write(
+                        f"compiling {program.name}, {len(program.schedule)} operations: {done} of {len(texts)} parts"
+                    )
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+        finally:
+            line.wipe()
+    return [task.result() for task in waiting]
+
+
+def _object(text: str, optimised: bool) -> bytes:
+    """The object file of one module."""
+    llvm = binding()
+    with llvm.create_context() as context:
+        module = llvm.parse_assembly(text, context)
+        tm = machine(2 if optimised else 1)
+        if optimised:  # the loop gains by LLVM's passes; straight-line chunks run faster without them
             options = llvm.create_pipeline_tuning_options(speed_level=2)
             options.slp_vectorization = options.loop_vectorization = False
             builder = llvm.create_pass_builder(tm, options)
             builder.getModulePassManager().run(module, builder)
-        objects.append(tm.emit_object(module))
-    return objects
+        data = tm.emit_object(module)
+        module.close()
+    return bytes(data)
 
 
 def load_objects(objects: list[bytes]) -> int:
     """The address of `loop` in the loaded code."""
-    llvm = _llvm()
+    llvm = binding()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine(1))
     for data in objects:
         engine.add_object_file(llvm.ObjectFileRef.from_data(data))

@@ -29,6 +29,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+def lock() -> threading.RLock:
+    """What is held while a program is compiled or loaded."""
+    return _lock
+
+
 def function(program: Program, doc: str = "") -> Callable[..., Any]:
     """The program as a function of arrays; equal programs share one, for native code is never unloaded."""
     if any(p.size == 0 for p in (*program.inputs, *program.outputs)) or backend() == "numpy":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 from linkwise.errors import InputError
+from linkwise.status import StatusLine
 
 PATIENCE = 2.0  # seconds of silence
 INTERVAL = 0.2  # seconds between two signs
@@ -26,10 +26,9 @@ class Progress:
             raise InputError(f"progress: expected a function of (t, end), None or False, got {report!r}.")
         self._start, self._end = begin, end
         self._report: Callable[[float, float], None] | None = report if callable(report) else None
-        terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._silent = report is False or (self._report is None and not terminal)
+        self._line = StatusLine()
+        self._silent = report is False or (self._report is None and self._line.silent)
         self._begin = self._last = time.monotonic()
-        self._length = 0
 
     def update(self, t: float) -> None:
         """Say that the time `t` has been reached, if it is time to."""
@@ -41,18 +40,12 @@ class Progress:
             self._report(t, self._end)
         elif now - self._begin > PATIENCE:
             left = (now - self._begin) * (self._end - t) / max(t - self._start, 1e-12)
-            self._write(f"simulating: {t:.4g} of {self._end:g} s, about {left:.0f} s left (Ctrl-C keeps what is done)")
+            far = f"simulating: {t:.4g} of {self._end:g} s, about {left:.0f} s left"
+            self._line.write(f"{far} (Ctrl-C keeps what is done)")
 
     def close(self, t: float) -> None:
         """Say the last word: the final time to a function; a terminal's line is wiped."""
         if self._report is not None:
             self._report(t, self._end)
-        elif self._length:
-            self._write("")
-            sys.stderr.write("\r")
-            sys.stderr.flush()
-
-    def _write(self, line: str) -> None:
-        sys.stderr.write("\r" + line.ljust(self._length))
-        sys.stderr.flush()
-        self._length = len(line)
+        else:
+            self._line.wipe()

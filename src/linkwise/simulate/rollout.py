@@ -21,6 +21,7 @@ from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
+from linkwise.simulate.linear_step import Linearizer, LinearStep
 from linkwise.simulate.step import METHODS, step
 
 Control = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
@@ -48,6 +49,7 @@ class Rollout:
             lambda choice: _trace(robot, options, method, control, width, **choice),
         )
         self._call = caller(self.program, "One rollout.", options.threads)
+        self._linear: Linearizer | None = None
         self._seconds_a_step = 0.0
 
     def __call__(
@@ -97,6 +99,25 @@ class Rollout:
         q_all, qd_all = (np.concatenate([p[k] for p in parts], axis=-2) for k in (0, 1))
         return Rolled(q_all, qd_all, done)
 
+    def linearization(self, q: Any, qd: Any, u: Any, dt: Any) -> LinearStep:
+        """A and B of one step: small changes x = [dq; dqd] of its start and u of its input become A x + B u at its end.
+
+        dq are tangent vectors (nv) at the start and at the end, as `difference` gives them. They are derivatives
+        of the step itself, control and laws included; for small dt, A is 1 + dt A of `lw.linearization`.
+
+        Args:
+            q: positions at the start (..., nq); those of all steps of a rollout at once, if wanted.
+            qd: velocities at the start (..., nv).
+            u: input of the step (..., width).
+            dt: length of the step, s.
+
+        Returns:
+            A (..., 2 nv, 2 nv) and B (..., 2 nv, width).
+        """
+        if self._linear is None:
+            self._linear = Linearizer(self.robot, self.options, self.method, self.control, self.width)
+        return self._linear(q, qd, u, dt)
+
     def count(self) -> dict[str, int]:
         """Operations of one step."""
         return dict(self.program.count())
@@ -130,7 +151,7 @@ def compile_rollout(
     """A loop of fixed steps as one native function.
 
     Args:
-        robot: fixed or floating.
+        robot: a tree, fixed or floating.
         method: "rk4" or "euler" (semi-implicit).
         control: `control(q, qd, u) -> tau` over any scalar, evaluated in every stage; none takes u as torques.
         inputs: width of u where there is a control (nv by default).
@@ -144,6 +165,11 @@ def compile_rollout(
     """
     if method not in METHODS:
         raise InputError(f"method: expected one of {METHODS}, got {method!r}.")
+    if robot.loops:
+        raise InputError(
+            f"compile_rollout: expected a tree, got the robot {robot.name!r} with loops, which would fall open. Use"
+            " simulate, which keeps them closed, or robot.replace(loops=()) for the tree alone."
+        )
     if isinstance(gravity, str):
         raise InputError(f"gravity: expected a vector of three or None, got {gravity!r}.")
     options = Options.checked(robot, (), False, (), gravity, threads, forces, joint_forces)

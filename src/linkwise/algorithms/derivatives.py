@@ -1,0 +1,158 @@
+"""Derivatives of inverse dynamics, joint wrenches and forward dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from linkwise.algorithms import linear
+from linkwise.algorithms.algorithm import Cheapest, Derivation, Outputs, World, algorithm
+from linkwise.algorithms.derivative_of import by_graph_alone, derivation
+from linkwise.algorithms.forward_dynamics import forward_dynamics
+from linkwise.algorithms.inertia_route import light_coordinates, no_inertia_along
+from linkwise.algorithms.inverse_dynamics import at_joint, inverse_dynamics, joint_wrenches
+from linkwise.algorithms.sensitivities import Matrix, disturbed, torque_derivatives, wrench_derivatives
+from linkwise.robot.tree import Tree
+from linkwise.scalar import Scalar
+
+
+@algorithm(
+    inputs="q qd qdd",
+    outputs={"dtau_dq": ("nv", "nv"), "dtau_dqd": ("nv", "nv"), "M": ("nv", "nv")},
+    uses="gravity external base_motion",
+    torques_only=True,
+    derives=derivation(inverse_dynamics, ("tau", "q"), ("tau", "qd"), ("tau", "qdd")),
+    route=Cheapest("recursion", "graph", ranked=5000),
+)
+def inverse_dynamics_derivatives(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World, route: str
+) -> Outputs:
+    """Derivatives of the generalised forces with respect to positions, velocities and accelerations.
+
+    Row i has the derivatives of tau_i. With a floating joint, dtau_dq is with respect to its tangent vector: a small
+    motion of the body in its own axes, linear then angular, in place of the seven numbers of its pose.
+
+    Args:
+        tree: the robot.
+        q: positions (nq).
+        qd: velocities (nv).
+        qdd: accelerations (nv).
+        world: gravity, base motion, and external wrenches, which stay fixed in the axes of their frames.
+        route: "recursion" (see `sensitivities`), "graph" (the traced inverse dynamics, differentiated), or the cheaper.
+
+    Returns:
+        dtau_dq, dtau_dqd and M = dtau_dqdd (nv, nv each).
+
+    Source: [Barman] (3.1)-(3.95) for the moving-coordinate form; see `sensitivities` for ours.
+    """
+    d = disturbed(tree, q, qd, qdd, world)
+    by_q, by_qd, M = torque_derivatives(d, q, qdd)
+    return _flat(by_q), _flat(by_qd), _flat(M)
+
+
+@algorithm(
+    inputs="q qd qdd",
+    outputs={
+        "dtau_dq": ("nv", "nv"),
+        "dtau_dqd": ("nv", "nv"),
+        "M": ("nv", "nv"),
+        "dwrench_dq": ("nb", 6, "nv"),
+        "dwrench_dqd": ("nb", 6, "nv"),
+        "dwrench_dqdd": ("nb", 6, "nv"),
+    },
+    uses="gravity external base_motion",
+    derives=derivation(joint_wrenches, *((output, x) for output in ("tau", "wrench") for x in ("q", "qd", "qdd"))),
+    route=Cheapest("recursion", "graph", ranked=0),
+)
+def joint_wrench_derivatives(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World, route: str
+) -> Outputs:
+    """Derivatives of generalised forces and of the reaction through every joint.
+
+    The reactions are those of `joint_wrenches`: force then moment that the parent exerts on the child at the joint's
+    anchor, in the child's axes, one for each of `robot.moving_links`; a derivative is that of these six components.
+
+    Returns:
+        dtau_dq, dtau_dqd, M (nv, nv each), then dwrench_dq, dwrench_dqd and dwrench_dqdd (nb, 6, nv each).
+
+    Source: [Barman] (3.1)-(3.95) calls the reactions F_jp and tau_jp; see `sensitivities` for our recursion.
+    """
+    d = disturbed(tree, q, qd, qdd, world)
+    changes = wrench_derivatives(d)
+    rows = []
+    for change in changes:
+        flat: list[Scalar] = []
+        for i in range(1, len(tree.bodies)):
+            columns = [list(at_joint(tree, i, wrench)) for wrench in change[i]]
+            flat.extend(x for component in zip(*columns, strict=True) for x in component)
+        rows.append(flat)
+    return (*map(_flat, torque_derivatives(d, q, qdd)), *rows)
+
+
+@algorithm(
+    inputs="q qd tau",
+    outputs={"dqdd_dq": ("nv", "nv"), "dqdd_dqd": ("nv", "nv"), "Minv": ("nv", "nv")},
+    uses="gravity external base_motion",
+    torques_only=True,
+    derives=derivation(forward_dynamics, ("qdd", "q"), ("qdd", "qd"), ("qdd", "tau")),
+    route=Cheapest("recursion", "graph", ranked=0),
+)
+def forward_dynamics_derivatives(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World, route: str
+) -> Outputs:
+    """Derivatives of the accelerations with respect to positions, velocities and generalised forces.
+
+    At the accelerations that `tau` causes, those of inverse dynamics: dqdd_dq = -M^-1 dtau_dq, and so on. Tangent
+    vectors of floating joints are as in `inverse_dynamics_derivatives`.
+
+    Returns:
+        dqdd_dq, dqdd_dqd and Minv = dqdd_dtau (nv, nv each).
+    """
+    (qdd,) = forward_dynamics.function(tree, q, qd, tau, world=world, route="inertia")
+    by_q, by_qd, M = torque_derivatives(disturbed(tree, q, qd, qdd, world), q, qdd)
+    factors = linear.factorise(M, lambda k: no_inertia_along(tree, k), light_coordinates(tree))
+    inverse = linear.inverse(factors)
+    return (*(_flat(_minus_solved(factors, A)) for A in (by_q, by_qd)), _flat(inverse))
+
+
+@algorithm(
+    inputs="q qd qdd weights",
+    outputs={"H": ("nx", "nx")},
+    uses="gravity external base_motion",
+    torques_only=True,
+    derives=Derivation(inverse_dynamics, (("tau", "weights"),), kind="hessian"),
+)
+def inverse_dynamics_hessian(*_: Sequence[Scalar], **__: object) -> Outputs:
+    """Second derivatives of weights . tau with respect to (q, qd, qdd), one after the other: what an optimiser needs.
+
+    With a floating joint they are those of the value at q moved along a tangent vector, and so symmetric.
+
+    Returns:
+        H (3 nv, 3 nv), symmetric.
+    """
+    raise by_graph_alone("inverse_dynamics_hessian")
+
+
+@algorithm(
+    inputs="q qd qdd weights direction",
+    outputs={"Hv": ("nx",)},
+    uses="gravity external base_motion",
+    torques_only=True,
+    derives=Derivation(inverse_dynamics, (("tau", "weights"),), kind="hessian_vector"),
+)
+def inverse_dynamics_hessian_vector(*_: Sequence[Scalar], **__: object) -> Outputs:
+    """The product of `inverse_dynamics_hessian` with a direction (3 nv), at a few times the cost of tau.
+
+    Returns:
+        Hv (3 nv).
+    """
+    raise by_graph_alone("inverse_dynamics_hessian_vector")
+
+
+def _minus_solved(factors: linear.LDL, A: Matrix) -> Matrix:
+    """-M^-1 A, by columns."""
+    columns = [[-x for x in linear.solve(factors, column)] for column in zip(*A, strict=True)]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _flat(rows: Iterable[Iterable[Scalar]]) -> list[Scalar]:
+    return [x for row in rows for x in row]

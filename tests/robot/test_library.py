@@ -11,8 +11,22 @@ from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.errors import LinkwiseError
 from support.sources import case, planar, stanford
 
-NAMES = ["arm7", "industrial6", "pr", "puma560", "rr", "scara", "snake", "stanford"]
-INVENTED = ["arm7", "industrial6", "scara", "snake"]
+NAMES = [
+    "ankle",
+    "arm7",
+    "fivebar",
+    "fourbar",
+    "industrial6",
+    "palletiser",
+    "pr",
+    "puma560",
+    "rr",
+    "scara",
+    "snake",
+    "stanford",
+    "walker",
+]
+INVENTED = ["ankle", "arm7", "fivebar", "fourbar", "industrial6", "palletiser", "scara", "snake"]
 # as published, at the motors
 GEAR = (-62.6111, 107.815, -53.7063, 76.0364, 71.923, 76.686)
 ROTOR = (200e-6, 200e-6, 200e-6, 33e-6, 33e-6, 33e-6)
@@ -101,5 +115,7 @@ def test_snakes_that_are_too_long_or_short(name):
 
 @pytest.mark.parametrize("name", ["stanfrd", "snake-1", "snake1e3", "", "."])
 def test_unknown_names_are_answered_with_the_known(name):
-    with pytest.raises(LinkwiseError, match=rf"^load {re.escape(repr(name))}: expected a .*Valid names: 'arm7', 'ind"):
+    with pytest.raises(
+        LinkwiseError, match=rf"^load {re.escape(repr(name))}: expected a .*Valid names: 'ankle', 'arm7', "
+    ):
         lw.load(name)

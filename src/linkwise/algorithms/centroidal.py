@@ -66,9 +66,8 @@ def _momentum_columns(tree: Tree, q: Sequence[Scalar], X_world: Sequence[Pose]) 
         if body.parent:
             composite[body.parent] += composite[i].seen_from(*body.pose(q))
     for r in tree.rotors:
-        drive = tree.bodies[r.drives]
         if r.on:
-            columns[drive.v] += Wrench(ZERO3, X_world[r.on].R @ r.axis * (drive.ratio * r.gear * r.inertia))
+            columns[r.v] += Wrench(ZERO3, X_world[r.on].R @ r.axis * (r.ratio * r.inertia))
     return columns
 
 

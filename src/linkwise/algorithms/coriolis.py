@@ -65,8 +65,8 @@ def reference_forces(
         wrench.append(body.inertia.force(a_i, U[i]))
 
     for r in tree.rotors:
-        drive, i = bodies[r.drives], r.on
-        spin, spin_dot = (x[drive.v] * drive.ratio * r.gear * r.inertia for x in (qd, qdd_r))
+        i = r.on
+        spin, spin_dot = (x[r.v] * r.ratio * r.inertia for x in (qd, qdd_r))
         wrench[i] += Wrench(moment=r.axis * spin_dot + cross(omega_r[i], r.axis) * spin)
     tau: list[Scalar] = [0.0] * tree.nv
     for i in range(len(bodies) - 1, 0, -1):
@@ -75,10 +75,10 @@ def reference_forces(
         if bodies[i].is_single:
             tau[bodies[i].v] += bodies[i].armature * bodies[i].ratio * bodies[i].ratio * qdd_r[bodies[i].v]
         wrench[bodies[i].parent] += wrench[i].seen_from(*poses[i])
+    for _, e in tree.elastic_bodies:
+        tau[e.v] += e.armature * qdd_r[e.v]
     for r in tree.rotors:
-        drive = bodies[r.drives]
-        spin_dot = qdd_r[drive.v] * drive.ratio * r.gear
-        tau[drive.v] += (dot(r.axis, alpha[r.on]) + spin_dot) * r.inertia * r.gear * drive.ratio
+        tau[r.v] += (dot(r.axis, alpha[r.on]) + qdd_r[r.v] * r.ratio) * r.inertia * r.ratio
     return tau
 
 

@@ -22,16 +22,17 @@ def kinetic_energy(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world:
         if body.is_single:
             rate = qd[body.v] * body.ratio
             energy += 0.5 * body.armature * (rate * rate)
+    for _, e in tree.elastic_bodies:
+        energy += 0.5 * e.armature * (qd[e.v] * qd[e.v])
     for r in tree.rotors:
-        drive = tree.bodies[r.drives]
-        spin = qd[drive.v] * drive.ratio * r.gear
+        spin = qd[r.v] * r.ratio
         energy += r.inertia * spin * (dot(r.axis, v[r.on].angular) + 0.5 * spin)
     return ([energy],)
 
 
 @algorithm(inputs="q", outputs={"V": ()}, uses="gravity")
 def potential_energy(tree: Tree, q: Sequence[Scalar], world: World) -> Outputs:
-    """Potential energy, J: of the moving masses in gravity, zero at the world's origin, and of springs."""
+    """Potential energy, J: of the moving masses in gravity, zero at the world's origin, and of all springs."""
     energy: Scalar = 0.0
     for body, X in zip(tree.bodies[1:], world_poses(tree, q)[1:], strict=True):
         first_moment = X.p * body.inertia.m + X.R @ body.inertia.mc
@@ -39,6 +40,9 @@ def potential_energy(tree: Tree, q: Sequence[Scalar], world: World) -> Outputs:
         if body.spring is not None:
             stretch = body.position(q) - body.spring.rest
             energy += 0.5 * body.spring.stiffness * (stretch * stretch)
+        if body.elastic is not None:
+            stretch = body.elastic.stretch(body.position(q), q)
+            energy += 0.5 * body.elastic.stiffness * (stretch * stretch)
     return ([energy],)
 
 
@@ -49,8 +53,7 @@ def momentum(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Outputs:
     v = link_velocities(tree, q, qd, World())
     carried = [body.inertia.momentum(m) for body, m in zip(tree.bodies, v, strict=True)]
     for r in tree.rotors:
-        drive = tree.bodies[r.drives]
-        carried[r.on] += Wrench(moment=r.axis * (qd[drive.v] * drive.ratio * r.gear * r.inertia))
+        carried[r.on] += Wrench(moment=r.axis * (qd[r.v] * r.ratio * r.inertia))
     for h, X in zip(carried[1:], world_poses(tree, q)[1:], strict=True):
         total += h.seen_from(X.R, X.p)
     return (list(total),)

@@ -18,7 +18,7 @@ def gravity_forces(tree: Tree, q: Sequence[Scalar], world: World) -> Outputs:
     The gradient of the potential energy of the masses.
     """
     rest = [0.0] * tree.nv
-    springless = replace(tree, bodies=tuple(replace(b, spring=None) for b in tree.bodies))
+    springless = replace(tree, bodies=tuple(b.without_springs() for b in tree.bodies))
     return inverse_dynamics.function(springless, q, rest, rest, world=World(gravity=world.gravity))
 
 

@@ -45,8 +45,8 @@ def integrate(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Sequenc
     for body in tree.bodies[1:]:
         if body.kind == "floating":
             moved[body.q : body.q + 7] = _moved(q[body.q : body.q + 7], body.rate(qd), time)
-        elif body.is_single:
-            moved[body.q] = q[body.q] + qd[body.v] * time
+    for at, to in tree.singles:
+        moved[at] = q[at] + qd[to] * time
     return (moved,)
 
 
@@ -66,8 +66,8 @@ def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Output
     for body in tree.bodies[1:]:
         if body.kind == "floating":
             v[body.v : body.v + 6] = _between(q0[body.q : body.q + 7], q1[body.q : body.q + 7])
-        elif body.is_single:
-            v[body.v] = q1[body.q] - q0[body.q]
+    for at, to in tree.singles:
+        v[to] = q1[at] - q0[at]
     return (v,)
 
 
@@ -85,9 +85,27 @@ def q_dot(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Outputs:
             half = v.angular * 0.5
             p_dot = from_quaternion(*a, a_w) @ v.linear
             rate[body.q : body.q + 7] = [*p_dot, *(half * a_w + cross(a, half)), -dot(a, half)]
-        elif body.is_single:
-            rate[body.q] = qd[body.v]
+    for at, to in tree.singles:
+        rate[at] = qd[to]
     return (rate,)
+
+
+def tangent(tree: Tree, q: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Scalar]:
+    """The velocity (nv) at which the numbers in `q` change at these rates: what `q_dot` does, undone.
+
+    A quaternion may have any length, and change it.
+    """
+    v: list[Scalar] = [0.0] * tree.nv
+    for body in tree.bodies[1:]:
+        if body.kind == "floating":
+            x, x_dot = q[body.q + 3 : body.q + 7], rate[body.q : body.q + 7]
+            a, a_w, b, b_w = Vec3(*x[:3]), x[3], Vec3(*x_dot[3:6]), x_dot[6]
+            linear = from_quaternion(*x).T @ Vec3(*x_dot[:3])
+            twice = 2.0 / (dot(a, a) + a_w * a_w)
+            v[body.v : body.v + 6] = [*linear, *((b * a_w - a * b_w - cross(a, b)) * twice)]
+    for at, to in tree.singles:
+        v[to] = rate[at]
+    return v
 
 
 def _moved(x: Sequence[Scalar], v: Motion, time: Scalar) -> list[Scalar]:

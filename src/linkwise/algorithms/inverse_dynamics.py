@@ -21,6 +21,10 @@ def inverse_dynamics(
     Forward over the tree the accelerations of links, backward their wrenches; tau is the wrench's part along the joint,
     plus rotor inertia, friction and springs. Every vector of body i is in frame i at its origin.
 
+    Where drives are elastic the coordinates are [q; theta] with the motors' theta last. The entry of an elastic joint
+    is then what would have to act on it beside its spring, zero in a motion that the springs cause, and the entry of
+    its motor is the drive's torque; `motor_torques` picks the drives' from both kinds.
+
     Args:
         q: positions (nq).
         qd: velocities (nv), rad/s or m/s.
@@ -31,7 +35,8 @@ def inverse_dynamics(
         tau (nv), N m or N.
 
     Source: [Khalil] (20)-(31). We depart in the sign of external wrenches (his are exerted by the link), in the moment
-    of inertial forces (see `Inertia`), and by the rotors of [Hua] (24)-(29) where motors are given.
+    of inertial forces (see `Inertia`), and by the rotors of [Hua] (24)-(29) where motors are given. With elastic drives
+    it is [Hua] Algorithm 1, with the load on the effector taken as acting on the robot.
     """
     return (torques(tree, q, qd, qdd, body_wrenches(tree, q, qd, qdd, world)),)
 
@@ -84,8 +89,8 @@ def body_wrenches(
 
     # spinning rotors, and what the environment takes off the robot
     for r in tree.rotors:
-        drive, i = bodies[r.drives], r.on
-        spin, spin_dot = (x[drive.v] * drive.ratio * r.gear * r.inertia for x in (qd, qdd))
+        i = r.on
+        spin, spin_dot = (x[r.v] * r.ratio * r.inertia for x in (qd, qdd))
         wrench[i] += Wrench(moment=r.axis * spin_dot + cross(motion.omega[i], r.axis) * spin)
     for i, load in world.external.items():
         wrench[i] += -load
@@ -107,10 +112,10 @@ def torques(
             tau[k] += x  # (31)
         if body.is_single:
             tau[body.v] += body.resistance(q, qd, qdd)
+    for body, e in tree.elastic_bodies:
+        tau[e.v] += body.motor_resistance(q, qd) + qdd[e.v] * e.armature
     for r in tree.rotors:
-        drive = tree.bodies[r.drives]
-        spin_dot = qdd[drive.v] * drive.ratio * r.gear
-        tau[drive.v] += (dot(r.axis, through.omega_dot[r.on]) + spin_dot) * r.inertia * r.gear * drive.ratio
+        tau[r.v] += (dot(r.axis, through.omega_dot[r.on]) + qdd[r.v] * r.ratio) * r.inertia * r.ratio
     return tau
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.inverse_dynamics import Accelerations, accelerations
-from linkwise.robot.tree import Body, Rotor, Tree
+from linkwise.robot.tree import Body, Elastic, Rotor, Tree
 from linkwise.scalar import Scalar, sign
 from linkwise.spatial import Inertia, Wrench
 from linkwise.vector import cross, dot
@@ -17,9 +17,9 @@ def regressor(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequen
     """Y with tau = Y @ robot.parameters(), columns as in `Robot.parameters`.
 
     Column k is the torque of a robot whose parameters are all zero but the k-th, which is one: the inertial wrench of a
-    unit parameter, carried inwards to every joint it hangs on. Springs are not parameters; their torque is not in Y. A
-    motor's mass and tensor are part of the link that carries it. Friction counts as viscous and Coulomb's, whatever its
-    law.
+    unit parameter, carried inwards to every joint it hangs on. Springs, those of elastic drives among them, are not
+    parameters; their torque is not in Y. A motor's mass and tensor are part of the link that carries it. Friction
+    counts as viscous and Coulomb's, whatever its law.
 
     Source: [Khalil] section 3.2 recalls that the model is linear in these parameters.
     """
@@ -32,11 +32,15 @@ def regressor(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequen
             columns.append(carried_inwards(tree, motion, i, wrench))
     for i, body in enumerate(tree.bodies[1:], start=1):
         spinning = [r for r in tree.rotors if r.drives == i]
-        columns.append(
-            _rotor_column(tree, motion, spinning[0], qd, qdd) if spinning else _own(tree, body, qdd, lambda a: a)
-        )
-        columns.append(_own(tree, body, qd, lambda v: v))
+        if spinning:
+            columns.append(_rotor_column(tree, motion, spinning[0], qd, qdd))
+        else:
+            columns.append(_own(tree, body.elastic or body, qdd, _same))
+        columns.append(_own(tree, body, qd, _same))
         columns.append(_own(tree, body, qd, sign))
+    for _, e in tree.elastic_bodies:
+        columns.append(_own(tree, e, qd, _same))
+        columns.append(_own(tree, e, qd, sign))
     return ([column[row] for row in range(tree.nv) for column in columns],)
 
 
@@ -53,22 +57,26 @@ def carried_inwards(tree: Tree, motion: Accelerations, i: int, wrench: Wrench) -
     return tau
 
 
-def _own(tree: Tree, body: Body, rates: Sequence[Scalar], law: Callable[[Scalar], Scalar]) -> list[Scalar]:
-    """A column with one entry: a law of the joint's own rate."""
+def _own(tree: Tree, at: Body | Elastic, rates: Sequence[Scalar], law: Callable[[Scalar], Scalar]) -> list[Scalar]:
+    """A column with one entry: a law of the own rate of a joint, or of a motor behind a spring."""
     column: list[Scalar] = [0.0] * tree.nv
-    if body.is_single:
-        column[body.v] = law(rates[body.v] * body.ratio) * body.ratio
+    if isinstance(at, Elastic):
+        column[at.v] = law(rates[at.v])
+    elif at.is_single:
+        column[at.v] = law(rates[at.v] * at.ratio) * at.ratio
     return column
+
+
+def _same(x: Scalar) -> Scalar:
+    return x
 
 
 def _rotor_column(
     tree: Tree, motion: Accelerations, r: Rotor, qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> list[Scalar]:
     """Torques of a rotor of unit inertia, spinning on its link."""
-    drive = tree.bodies[r.drives]
-    ratio = drive.ratio * r.gear
-    spin, spin_dot = qd[drive.v] * ratio, qdd[drive.v] * ratio
+    spin, spin_dot = qd[r.v] * r.ratio, qdd[r.v] * r.ratio
     moment = r.axis * spin_dot + cross(motion.omega[r.on], r.axis) * spin
     column = carried_inwards(tree, motion, r.on, Wrench(moment=moment))
-    column[drive.v] += (dot(r.axis, motion.omega_dot[r.on]) + spin_dot) * ratio
+    column[r.v] += (dot(r.axis, motion.omega_dot[r.on]) + spin_dot) * r.ratio
     return column

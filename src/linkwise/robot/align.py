@@ -12,7 +12,7 @@ import math
 from dataclasses import replace
 from functools import partial
 
-from linkwise.robot.tree import Body, Rotor, Tree, _snapped, _snapped_inertia
+from linkwise.robot.tree import Body, Tree, snapped, snapped_inertia
 from linkwise.rotation import rot_z
 from linkwise.scalar import is_number
 from linkwise.spatial import Pose
@@ -37,9 +37,9 @@ def aligned(tree: Tree) -> Tree:
             turn, slide = min(_candidates(placement, below), key=partial(_price, placement, below))
             if turn or slide:
                 shift[i] = Pose(rot_z(turn) if turn else EYE3, Vec3(0.0, 0.0, slide))
-        bodies[i] = _moved(b, _snapped(placement @ shift[i]), shift[i])
-    places = {name: (i, _snapped(shift[i].inverse() @ X)) for name, (i, X) in tree.places.items()}
-    rotors = tuple(Rotor(r.drives, r.on, shift[r.on].R.T @ r.axis, r.inertia, r.gear) for r in tree.rotors)
+        bodies[i] = _moved(b, snapped(placement @ shift[i]), shift[i])
+    places = {name: (i, snapped(shift[i].inverse() @ X)) for name, (i, X) in tree.places.items()}
+    rotors = tuple(replace(r, axis=shift[r.on].R.T @ r.axis) for r in tree.rotors)
     return replace(tree, bodies=tuple(bodies), places=places, rotors=rotors)
 
 
@@ -49,9 +49,9 @@ def _moved(b: Body, placement: Pose, X: Pose) -> Body:
     if b.kind == "revolute":
         angle = _turn_about_z(placement)
         if abs(_nearest_right_angle(angle) - angle) > TINY:
-            placement, twist = _snapped(Pose(placement.R @ rot_z(-angle), placement.p)), twist + angle
+            placement, twist = snapped(Pose(placement.R @ rot_z(-angle), placement.p)), twist + angle
     back = X.inverse()
-    inertia = _snapped_inertia(b.inertia.seen_from(back.R, back.p))
+    inertia = snapped_inertia(b.inertia.seen_from(back.R, back.p))
     return replace(b, placement=placement, of_link=b.of_link @ X, inertia=inertia, twist=twist)
 
 

@@ -87,8 +87,23 @@ class Joint:
         return self.kind == "fixed"
 
     @property
+    def is_elastic(self) -> bool:
+        """Whether a spring joins the motor to the joint, so that the motor has a coordinate of its own."""
+        return self.drive is not None and self.drive.is_elastic
+
+    @property
+    def motor_name(self) -> str:
+        """The name of the motor's coordinate, where the drive is elastic."""
+        return f"{self.name}.motor"
+
+    @property
+    def driven_coordinate(self) -> str:
+        """The name of the coordinate on which the drive acts: the motor's where the drive is elastic."""
+        return self.motor_name if self.is_elastic else self.name
+
+    @property
     def nq(self) -> int:
-        """How many numbers of `q` belong to this joint; none for fixed joints and those that mimic."""
+        """How many numbers of `q` belong to the joint without its motor; none for fixed joints and those that mimic."""
         return 0 if self.mimic else {"fixed": 0, "floating": 7}.get(self.kind, 1)
 
     @property

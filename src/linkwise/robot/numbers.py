@@ -70,6 +70,8 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     "stiffness": (Quantity("joints", ("spring", "stiffness")),),
     "damping": (Quantity("joints", ("spring", "damping")),),
     "rest": (Quantity("joints", ("spring", "rest")),),
+    "drive_stiffness": (Quantity("joints", ("drive", "stiffness")),),
+    "drive_damping": (Quantity("joints", ("drive", "damping")),),
     "gear": (Quantity("joints", ("drive", "gear")),),
     "rotor": (Quantity("joints", ("drive", "motor", "rotor")),),
     "motor_mass": (Quantity("joints", ("drive", "motor", "mass")),),

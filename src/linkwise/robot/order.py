@@ -23,12 +23,15 @@ class Permutation(NamedTuple):
 
 
 def permutation(robot: Robot, names: Iterable[str]) -> Permutation:
-    """How to reorder vectors of this robot for a library whose joints come in the order `names`, and back."""
+    """How to reorder vectors of this robot for a library whose joints come in the order `names`, and back.
+
+    Of a robot with elastic drives `names` are all of `robot.coordinates`.
+    """
     import numpy as np
 
     order = list(names)
-    if sorted(order) != sorted(robot.names):
-        missing, extra = set(robot.names) - set(order), set(order) - set(robot.names)
+    if sorted(order) != sorted(robot.coordinates):
+        missing, extra = set(robot.coordinates) - set(order), set(order) - set(robot.coordinates)
         raise InputError(
             f"permutation: expected each of the robot's joints once; missing {sorted(missing)},"
             f" unknown {sorted(extra)}."

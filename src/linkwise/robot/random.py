@@ -33,12 +33,13 @@ def random_tree(
     armature: float = 0.0,
     springs: float = 0.0,
     motors: float = 0.0,
+    elastic: float = 0.0,
     frames: int = 1,
 ) -> Robot:
     """A robot drawn at random; the same one for the same arguments.
 
     Axes, anchors and placements are general; links have full inertia tensors that rigid bodies can have. The numbers
-    from `branching` to `motors` are chances between 0 and 1, for each joint; those from `mimic` on leave geometry and
+    from `branching` to `elastic` are chances between 0 and 1, for each joint; those from `mimic` on leave geometry and
     links as they are.
 
     Args:
@@ -53,6 +54,7 @@ def random_tree(
         armature: rotor inertia felt at the joint, where there is no motor.
         springs: a passive spring and damper along the joint.
         motors: a geared motor that drives the joint, mounted on any link.
+        elastic: a series spring with damping between the joint and its motor, or the armature that it gets without one.
         frames: how many named frames: "tool" on the last link, then "frame2", ... on any.
     """
     for kind in kinds:
@@ -86,6 +88,9 @@ def random_tree(
         draw = _Draw(f"{seed} motor {j.name}")
         if j.kind in SINGLE and draw.chance(motors):
             tree[k] = draw.driven(j, draw.choice([None, *(x.name for x in links)]), friction)
+        draw = _Draw(f"{seed} elastic {j.name}")
+        if j.kind in SINGLE and draw.chance(elastic):
+            tree[k] = draw.elastic(tree[k], friction)
     draw = _Draw(f"{seed} frames")
     carriers = [links[-1].name, *(draw.choice(links).name for _ in range(frames - 1))]
     named = [Frame(f"frame{k}" if k > 1 else "tool", on, draw.pose()) for k, on in enumerate(carriers, 1)]
@@ -158,3 +163,10 @@ class _Draw(Random):
         losses = self.friction(1e-3) if self.chance(friction) else Friction()
         drive = Drive(motor, gear, friction=losses)
         return replace(joint, armature=0.0, drive=drive)
+
+    def elastic(self, joint: Joint, friction: float) -> Joint:
+        """The joint with a spring in its drive."""
+        damping = self.uniform(0.1, 1.0) if self.chance(friction) else 0.0
+        drive = replace(joint.drive or Drive(), stiffness=self.uniform(50.0, 500.0), damping=damping)
+        armature = joint.armature or (0.0 if drive.motor else self.uniform(0.05, 0.3))
+        return replace(joint, armature=armature, drive=drive)

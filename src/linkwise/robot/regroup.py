@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from linkwise.robot.tree import Tree, _snapped_inertia
+from linkwise.robot.tree import Tree, snapped_inertia
 from linkwise.scalar import is_number
 from linkwise.spatial import Inertia, symmetric
 from linkwise.vector import ZERO3, Vec3
@@ -33,7 +33,7 @@ def regrouped(tree: Tree) -> Tree:
         X = body.placement
         inertias[i] = inertias[i] - moved
         inertias[body.parent] = inertias[body.parent] + moved.seen_from(X.R, X.p)
-    bodies = tuple(replace(b, inertia=_snapped_inertia(I)) for b, I in zip(tree.bodies, inertias, strict=True))
+    bodies = tuple(replace(b, inertia=snapped_inertia(I)) for b, I in zip(tree.bodies, inertias, strict=True))
     return replace(tree, bodies=bodies)
 
 

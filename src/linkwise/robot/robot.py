@@ -6,10 +6,11 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from linkwise.errors import InputError, ModelError, UnknownNameError
-from linkwise.robot import check
+from linkwise.robot import check, coordinates
+from linkwise.robot.coordinates import Slot as Slot
 from linkwise.robot.drive import Friction, Motor
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
@@ -25,15 +26,6 @@ if TYPE_CHECKING:
     from linkwise.robot.diagnose import Diagnostic
 
 GRAVITY = Vec3(0.0, 0.0, -9.81)
-
-
-class Slot(NamedTuple):
-    """Where a joint's numbers stand: `nq` of them from `q` on in positions, `nv` from `v` on in velocities."""
-
-    q: int
-    nq: int
-    v: int
-    nv: int
 
 
 @dataclass(frozen=True)
@@ -83,6 +75,7 @@ class Robot:
         set_(self, "links", ordered_links)
         set_(self, "joints", ordered_joints)
         self._check_references()
+        coordinates.slots_of(ordered_joints)
 
     def _check_references(self) -> None:
         links = {link.name for link in self.links}
@@ -123,14 +116,30 @@ class Robot:
         return tuple(j.name for j in self.joints if j.nv)
 
     @cached_property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of all coordinates: of the joints, then "elbow.motor" for each motor behind a spring."""
+        return tuple(self.slots)
+
+    @cached_property
     def nq(self) -> int:
-        """Width of `q`."""
-        return sum(j.nq for j in self.joints)
+        """Width of `q`: positions of the joints, then of motors behind springs."""
+        return sum(s.nq for s in self.slots.values())
 
     @cached_property
     def nv(self) -> int:
         """Width of `qd`, `qdd` and `tau`."""
-        return sum(j.nv for j in self.joints)
+        return sum(s.nv for s in self.slots.values())
+
+    @cached_property
+    def motors(self) -> NDArray[np.intp]:
+        """Where the drives act in `tau`: `tau[..., robot.motors]` are the drives' torques, one for each joint.
+
+        The joint's own place where its drive is rigid, its motor's where it is elastic; in the order of `names`, then
+        of elastic joints that mimic.
+        """
+        import numpy as np
+
+        return np.array(coordinates.drive_places(self.joints, self.slots), dtype=int)
 
     @cached_property
     def root(self) -> Link:
@@ -144,13 +153,8 @@ class Robot:
 
     @cached_property
     def slots(self) -> dict[str, Slot]:
-        """For each of `names`: where its numbers stand in `q` and `qd`."""
-        table, kq, kv = {}, 0, 0
-        for j in self.joints:
-            if j.nv:
-                table[j.name] = Slot(kq, j.nq, kv, j.nv)
-                kq, kv = kq + j.nq, kv + j.nv
-        return table
+        """For each of `coordinates`: where its numbers stand in `q` and `qd`."""
+        return coordinates.slots_of(self.joints)
 
     def link(self, name: str) -> Link:
         """The link of that name."""
@@ -172,41 +176,31 @@ class Robot:
 
     # ---- vectors by name
 
-    def q(self, values: Mapping[str, Any] | None = None) -> NDArray[np.float64]:
-        """A vector of positions: zero (identity for a floating joint) but for the joints named in `values`."""
-        import numpy as np
+    def q(self, values: Mapping[str, Any] | ArrayLike | None = None) -> NDArray[np.float64]:
+        """A vector of positions: zero (identity for a floating joint) but for the joints named in `values`.
 
-        q = np.zeros(self.nq)
-        for slot in self.slots.values():
-            if slot.nq == 7:
-                q[slot.q + 6] = 1.0
-        for name, value in (values or {}).items():
-            slot = self._slot(name)
-            q[slot.q : slot.q + slot.nq] = _values(name, value, slot.nq)
-        return q
+        Motors behind springs go with their joints unless they are named too. `values` may also be one vector of the
+        joints' positions, to which those of motors are added.
+        """
+        return coordinates.vector(self, values, "q")
 
-    def v(self, values: Mapping[str, Any] | None = None) -> NDArray[np.float64]:
-        """A vector of velocities, accelerations or torques: zero but for the joints named in `values`."""
-        import numpy as np
+    def v(self, values: Mapping[str, Any] | ArrayLike | None = None) -> NDArray[np.float64]:
+        """A vector of velocities or accelerations, made as `q` makes positions; for torques of drives use `tau`."""
+        return coordinates.vector(self, values, "v")
 
-        v = np.zeros(self.nv)
-        for name, value in (values or {}).items():
-            slot = self._slot(name)
-            v[slot.v : slot.v + slot.nv] = _values(name, value, slot.nv)
-        return v
+    def tau(self, torques: Mapping[str, Any] | ArrayLike) -> NDArray[np.float64]:
+        """The generalised forces (..., nv) of the drives' torques, given by joint or as an array in `motors`' order.
 
-    def _slot(self, name: str) -> Slot:
-        try:
-            return self.slots[name]
-        except KeyError:
-            raise UnknownNameError("joint with coordinates", name, self.names) from None
+        On a joint with an elastic drive a torque acts on the motor, on the joint's side of the gear.
+        """
+        return coordinates.forces(self, torques)
 
     def parameters(self) -> NDArray[np.float64]:
         """The numbers that torques are linear in, so that tau = regressor @ parameters.
 
         For each moving link m, mc (3) and Ixx Ixy Ixz Iyy Iyz Izz about the link's origin, fixed links lumped in; then
         rotor inertia, viscous and Coulomb friction for each joint that moves, the motor's friction seen through its
-        gear. `parameter_names` names them.
+        gear; then viscous and Coulomb friction of motors behind springs. `parameter_names` names them.
         """
         import numpy as np
 
@@ -219,8 +213,10 @@ class Robot:
         """Names of `parameters()`, such as "forearm.m" and "elbow.viscous"."""
         inertial = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
         moving = [j for j in self.joints if not j.is_fixed]
-        return tuple(f"{j.child}.{p}" for j in moving for p in inertial) + tuple(
-            f"{j.name}.{p}" for j in moving for p in ("rotor", "viscous", "coulomb")
+        return (
+            tuple(f"{j.child}.{p}" for j in moving for p in inertial)
+            + tuple(f"{j.name}.{p}" for j in moving for p in ("rotor", "viscous", "coulomb"))
+            + tuple(f"{j.name}.{p}" for j in moving if j.is_elastic for p in ("motor_viscous", "motor_coulomb"))
         )
 
     @cached_property
@@ -275,7 +271,7 @@ class Robot:
         Their motors stay as dead weight: mass and tensor are lumped into the links that carry them.
         """
         wanted = {names} if isinstance(names, str) else set(names)
-        q = self.q() if at is None else _values("lock at", at, self.nq)
+        q = self.q() if at is None else coordinates.values_of("lock at", at, self.nq)
         for name in wanted:
             _find(self.joints, name, "joint")
         joints, links = [], {k.name: k for k in self.links}
@@ -363,18 +359,6 @@ def _find(items: Iterable[Any], name: str, kind: str) -> Any:
         if x.name == name:
             return x
     raise UnknownNameError(kind, name, [x.name for x in items])
-
-
-def _values(name: str, value: Any, width: int) -> Any:
-    import numpy as np
-
-    try:
-        array = np.asarray(value, dtype=float).reshape(-1)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: expected {width} numbers, got {value!r}.") from error
-    if array.shape != (width,):
-        raise InputError(f"{name}: expected {width} number(s), got {array.size}.")
-    return array
 
 
 def _carrying(link: Link, motor: Motor) -> Link:

@@ -23,7 +23,7 @@ def load_toml(source: PathOrText) -> Robot:
     Args:
         source: a path, or the text itself (bytes, or a string of several lines).
     """
-    return read(_source(source))
+    return read(toml_source(source))
 
 
 def with_side(robot: Robot, source: PathOrText) -> Robot:
@@ -36,9 +36,9 @@ def with_side(robot: Robot, source: PathOrText) -> Robot:
     """
     from linkwise.robot.toml_tables import checked, document, keys_of
 
-    file = _source(source)
-    data = _parsed(file)
-    with _placed(file.name):
+    file = toml_source(source)
+    data = parsed(file)
+    with placed(file.name):
         for key in data:
             if key not in keys_of("side"):
                 raise UnknownNameError("key of a side file", key, keys_of("side"))
@@ -50,25 +50,38 @@ def read(file: Source) -> Robot:
     """The robot of a file that has been opened."""
     from linkwise.robot.toml_tables import checked, document
 
-    data = _parsed(file)
-    with _placed(file.name):
+    data = parsed(file)
+    with placed(file.name):
         form = _form(data)
         doc = checked(data, document(form))
     if form != "link":
         return _patched(_of_rows(doc, form, file), doc, file)
-    parts: dict[str, Any] = {f"{key}s": _built_all(doc, key, file) for key in ("link", "joint", "frame", "loop")}
-    with _placed(file.name):
+    return _of_links(doc, file.name)
+
+
+def robot_of_tables(data: dict[str, Any], where: str) -> Robot:
+    """The robot of `[[link]]`, `[[joint]]`, ... that stand inside another table, which `where` names in messages."""
+    from linkwise.robot.toml_tables import checked, document
+
+    with placed(where):
+        doc = checked(data, document("link"))
+    return _of_links(doc, where)
+
+
+def _of_links(doc: Any, where: str) -> Robot:
+    parts: dict[str, Any] = {f"{key}s": _built_all(doc, key, where) for key in ("link", "joint", "frame", "loop")}
+    with placed(where):
         return Robot(**parts, **_given(doc), notes=_notes(doc))
 
 
 def _of_rows(doc: Any, form: str, file: Source) -> Robot:
     """The robot of a table's rows, still without what stands beside them."""
-    rows = _built_all(doc, form, file)
-    with _placed(file.name):
+    rows = _built_all(doc, form, file.name)
+    with placed(file.name):
         if form == "dh" and doc.convention not in CONVENTIONS:
             raise ModelError(f"convention: expected one of {listing(CONVENTIONS)}, got {doc.convention!r}.")
         build = CONVENTIONS[doc.convention] if form == "dh" else khalil
-    with _placed(f"{file.name}: [[{form}]]"):
+    with placed(f"{file.name}: [[{form}]]"):
         return build(rows, **_given(doc)).replace(notes=_notes(doc))
 
 
@@ -80,15 +93,15 @@ def _patched(robot: Robot, doc: Any, file: Source) -> Robot:
     seen: set[str] = set()
     for k, table in enumerate(doc.joint, start=1):
         where = f"{file.name}: {header('joint', k, table)}"
-        with _placed(where):
+        with placed(where):
             if table.name not in joints:
                 raise UnknownNameError("joint", table.name, joints)
             if table.name in seen:
                 raise ModelError("expected one [[joint]] of that name, got two. Put them into one.")
         seen.add(table.name)
-        joints[table.name] = _built(table, where, joints[table.name])
-    frames, loops = _built_all(doc, "frame", file), _built_all(doc, "loop", file)
-    with _placed(file.name):
+        joints[table.name] = built(table, where, joints[table.name])
+    frames, loops = _built_all(doc, "frame", file.name), _built_all(doc, "loop", file.name)
+    with placed(file.name):
         patched = robot.replace(*(joints[name] for name in seen)).add(*frames, *loops)
         return patched.replace(**{k: v for k, v in _given(doc).items() if k == "gravity"})
 
@@ -96,27 +109,27 @@ def _patched(robot: Robot, doc: Any, file: Source) -> Robot:
 # ---- tables to dataclasses
 
 
-def _built_all(doc: Any, key: str, file: Source) -> list[Any]:
+def _built_all(doc: Any, key: str, where: str) -> list[Any]:
     from linkwise.robot.toml_tables import header
 
-    return [_built(t, f"{file.name}: {header(key, k, t)}") for k, t in enumerate(getattr(doc, key), start=1)]
+    return [built(t, f"{where}: {header(key, k, t)}") for k, t in enumerate(getattr(doc, key), start=1)]
 
 
-def _built(table: Any, where: str, old: Any = None, path: tuple[str, ...] = ()) -> Any:
+def built(table: Any, where: str, old: Any = None, path: tuple[str, ...] = ()) -> Any:
     """What a table builds; with `old`, that with the table's fields exchanged."""
     from linkwise.robot.toml_tables import Origin, Table
 
     values = {}
     for key, value in table.given():
         if isinstance(value, Table) and not isinstance(value, Origin):
-            value = _built(value, where, getattr(old, key, None), (*path, key))
+            value = built(value, where, getattr(old, key, None), (*path, key))
         elif isinstance(value, Origin):
-            with _placed(f"{where} [{'.'.join((*path, key))}]"):
+            with placed(f"{where} [{'.'.join((*path, key))}]"):
                 value = value.pose()
         values[key] = value
     name = getattr(table, "name", None)
     plain = (f"{path[-1]} ", f"{path[-1]}: ") if path else (f"{table.builds.__name__.lower()} {name!r} ",)
-    with _placed(f"{where} [{'.'.join(path)}]" if path else where, *plain):
+    with placed(f"{where} [{'.'.join(path)}]" if path else where, *plain):
         return table.builds(**values) if old is None else replace(old, **values)
 
 
@@ -130,7 +143,7 @@ def _notes(doc: Any) -> Iterable[tuple[str, str, str]]:
 
 
 @contextmanager
-def _placed(where: str, *said: str) -> Iterator[None]:
+def placed(where: str, *said: str) -> Iterator[None]:
     """Say where before errors raised inside; what they repeat of it, one of `said`, is cut."""
     try:
         yield
@@ -144,7 +157,8 @@ def _placed(where: str, *said: str) -> Iterator[None]:
 # ---- files to tables
 
 
-def _source(source: PathOrText) -> Source:
+def toml_source(source: PathOrText) -> Source:
+    """A file to read, or the text of one."""
     if isinstance(source, str) and "\n" in source:
         source = source.encode(errors="replace")
     if not isinstance(source, (str, bytes, PathLike)):
@@ -152,7 +166,7 @@ def _source(source: PathOrText) -> Source:
     return Source.of(source, "TOML text")
 
 
-def _parsed(file: Source) -> dict[str, Any]:
+def parsed(file: Source) -> dict[str, Any]:
     """The file as nested dictionaries."""
     import tomllib
 

@@ -43,7 +43,7 @@ def save(result: Simulation, path: str | PathLike[str]) -> None:
         if suffix == ".npz":
             arrays: dict[str, Any] = {k: getattr(result, k) for k in ("t", *QUANTITIES)}
             arrays["energy"] = np.stack([getattr(result.energy, n) for n in Energies.names()], axis=1)
-            np.savez(part, names=list(result.robot.names), meta=json.dumps(_meta(result)), **arrays)
+            np.savez(part, names=list(result.robot.coordinates), meta=json.dumps(_meta(result)), **arrays)
         else:
             columns = result.columns()
             with part.open("w", encoding="utf-8", newline="") as file:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
+from linkwise.algorithms.hybrid_dynamics import driven_places
 from linkwise.algorithms.hybrid_dynamics import solve as solve_tree
 from linkwise.algorithms.inertia_route import solve_by_inertia
 from linkwise.algorithms.integration import q_dot
@@ -45,20 +46,31 @@ def motion_rates(
         driven: names of the joints whose accelerations are given.
         route: "inertia" or "articulated", as in forward dynamics.
     """
-    held = {k for b in tree.bodies for k, _ in b.axes if b.name in driven}
+    held = driven_places(tree, driven)
     if route == "articulated":
         qdd, tau, _, _ = solve_tree(tree, q, qd, given, held, world)
     else:
         qdd, tau = solve_by_inertia(tree, q, qd, given, held, world)
+    (rate,) = q_dot.function(tree, q, qd)
+    return rate, qdd, tau, powers(tree, q, qd, tau, held, world)
+
+
+def powers(
+    tree: Tree,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    held: Collection[int],
+    world: World,
+) -> tuple[Scalar, ...]:
+    """The powers of `POWERS`, where forces `tau` act and the coordinates `held` are driven."""
     work = [f * v for f, v in zip(tau, qd, strict=True)]
-    powers = (
+    return (
         sum((x for k, x in enumerate(work) if k not in held), 0.0),
         sum((x for k, x in enumerate(work) if k in held), 0.0),
         _environment(tree, q, qd, world),
-        sum((_dissipation(b, qd) for b in tree.bodies[1:]), 0.0),
+        sum((dissipation(b, qd) for b in tree.bodies[1:]), 0.0),
     )
-    (rate,) = q_dot.function(tree, q, qd)
-    return rate, qdd, tau, powers
 
 
 def _environment(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world: World) -> Scalar:
@@ -74,7 +86,7 @@ def _environment(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world: W
     return total
 
 
-def _dissipation(b: Body, qd: Sequence[Scalar]) -> Scalar:
+def dissipation(b: Body, qd: Sequence[Scalar]) -> Scalar:
     """Power that friction and dampers of a joint take away."""
     if not b.is_single:
         return 0.0
@@ -82,4 +94,4 @@ def _dissipation(b: Body, qd: Sequence[Scalar]) -> Scalar:
     torque = b.friction.torque(v) + b.motor_friction.torque(v * b.gear) * b.gear
     if b.spring is not None:
         torque = torque + v * b.spring.damping
-    return torque * v
+    return torque * v + (b.elastic.dissipation(v, qd) if b.elastic else 0.0)

@@ -73,7 +73,7 @@ class Simulation:
         if slot is None:
             columns = self.columns()
             if name not in columns:
-                raise UnknownNameError("channel", name, [*self.robot.names, *columns])
+                raise UnknownNameError("channel", name, [*self.robot.coordinates, *columns])
             return columns[name]
         at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
         parts = (self.q[:, at], self.qd[:, to], self.qdd[:, to], self.tau[:, to])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.algorithms import kinetic_energy, potential_energy
-from linkwise.errors import InputError, LinkwiseError, SimulationError, UnknownNameError
+from linkwise.errors import InputError, SimulationError, UnknownNameError
 from linkwise.kernel import Kernel
 from linkwise.options import Options
 from linkwise.robot.drive import Friction
@@ -20,11 +20,13 @@ from linkwise.robot.robot import Robot
 from linkwise.simulate.energies import Energies
 from linkwise.simulate.events import Watch, watches
 from linkwise.simulate.files import versions
+from linkwise.simulate.loops import LoopedSystem, closed_rates, closed_start, loop_equations
 from linkwise.simulate.motions import Array, Prescribed, prescribed
 from linkwise.simulate.progress import Progress
 from linkwise.simulate.rates import POWERS, motion_rates
 from linkwise.simulate.result import Simulation
-from linkwise.simulate.solver import METHODS, Course, Run, work_scale
+from linkwise.simulate.solver import IMPLICIT, METHODS, Course, Run, work_scale
+from linkwise.simulate.stiffness import STIFF, Slopes, fastest_rate
 from linkwise.simulate.system import Control, System, constant, loads_of
 
 KEPT = 32  # sets of kernels
@@ -44,7 +46,7 @@ def simulate(
     forces: Any = None,
     joint_forces: Any = None,
     external: Any = None,
-    method: str = "DOP853",
+    method: str | None = None,
     rtol: float = 1e-8,
     atol: float = 1e-10,
     max_step: float | None = None,
@@ -59,18 +61,22 @@ def simulate(
     `result.tau`. Ctrl-C ends a simulation and keeps what was computed.
 
     Args:
-        robot: a tree, fixed or floating.
+        robot: a tree, fixed or floating; loops are kept closed.
         q0: positions at the start (nq), or a mapping of joints to positions; those of driven joints do not matter.
+            Where they do not close a robot's loops, passive joints, or those not named, are moved to close them.
+            Motors behind springs that are not given start with their joints.
         qd0: velocities at the start (nv), or a mapping, or None for rest.
         t: the final time, s, for rows every 10 ms (at least 101, at most 10001); or rising times of the rows, at the
             first of which the motion starts.
-        control: `control(t, q, qd) -> tau` (nv), a vector or mapping of constant torques, or None. It must depend on
-            its arguments alone: solvers try steps that they then discard. Entries of driven joints are not used.
+        control: `control(t, q, qd) -> tau` (nv), a vector or mapping of constant torques, or None. With elastic drives
+            the drives' torques alone will do, as many as `robot.motors`. It must depend on its arguments alone: solvers
+            try steps that they then discard. Entries of driven joints are not used.
         driven: for each driven joint a function of time that returns (q, qd, qdd), a SciPy spline, or a number to hold.
         forces: laws of the environment by frame, as in `compile`: `law(pose, velocity) -> Wrench`.
         joint_forces: laws along joints, as in `compile`, such as `joint_stops(robot)`.
         external: wrenches on frames or links, in their axes: six numbers, or a function of (t, q, qd) that gives them.
-        method: "DOP853", "RK45", "RK23", or "LSODA", "Radau", "BDF" for stiff forces such as hard contacts.
+        method: "DOP853", "RK45", "RK23", or "LSODA", "Radau", "BDF" for stiff forces such as hard contacts; None is
+            "DOP853", or "LSODA" where springs and dampers of joints and drives are stiff.
         rtol: relative tolerance of a step.
         atol: absolute tolerance of a step, in rad, m, rad/s and m/s.
         max_step: longest step, s, shorter than the shortest thing that happens from outside; None is 0.1 s where
@@ -88,12 +94,15 @@ def simulate(
     Source: [Khalil] section 7.2, end: with joint accelerations given, only the base is integrated.
     """
     if not isinstance(robot, Robot):
-        raise InputError(f"simulate: expected a Robot first, got {robot!r}. Load one with lw.load(...).")
+        raise InputError(
+            f"simulate: expected a Robot first, got {robot!r}. Load one with lw.load(...),"
+            " or use simulate_parallel for a ParallelRobot."
+        )
     if max_step is None:
         outside = callable(control) or any(x is not None for x in (driven, events, external))
         max_step = LONGEST if outside else np.inf
-    times, tolerances = _times(t), _tolerances(rtol=rtol, atol=atol, max_step=max_step)
-    if method not in METHODS:
+    times, tolerances = checked_times(t), checked_tolerances(rtol=rtol, atol=atol, max_step=max_step)
+    if method is not None and method not in METHODS:
         raise UnknownNameError("method of simulate", method, METHODS)
     model, notes = _model(robot, smooth_friction)
     motions, loads = prescribed(model, driven), loads_of(external, model)
@@ -102,8 +111,14 @@ def simulate(
 
     options = Options.checked(model, tuple(loads), False, (), None, 1, forces, joint_forces)
     kernels = _kernels(model, options, tuple(m.joint for m in motions))
-    system = System(model, kernels.rates, _control(model, control), motions, list(loads.values()))
+    system_of = LoopedSystem if model.loops else System
+    system = system_of(model, kernels.rates, _control(model, control), motions, list(loads.values()))
     q, qd = _start(model, q0, qd0, motions, float(times[0]))
+    if model.loops:
+        q, qd, moved = closed_start(model, q, qd, (q0, qd0), tuple(m.joint for m in motions))
+        notes += moved
+    method = method or ("LSODA" if fastest_rate(model, q) > STIFF else "DOP853")
+    slopes = {"jac": Slopes(system, kernels.rates)} if _takes_slopes(method, system) else {}
     y = system.start(q, qd)
     atols = np.full(len(y), tolerances["atol"])
     atols[-len(POWERS) :] *= work_scale(model, q)
@@ -111,7 +126,7 @@ def simulate(
     run = Run(system, times, watched, sign, keep=bool(dense))
     facts: dict[str, Any] = {"method": method, "rtol": tolerances["rtol"], "atol": tolerances["atol"]}
     try:
-        run.go(y, method, **{**tolerances, "atol": atols})
+        run.go(y, method, **{**tolerances, **slopes, "atol": atols})
     except SimulationError as error:
         if run.course.rows:
             error.result = _result(robot, system, kernels, run.course, watched, notes, facts)
@@ -119,6 +134,11 @@ def simulate(
     facts |= {"steps": run.course.steps, "evaluations": system.evaluations, "seconds": time.perf_counter() - begin}
     facts["versions"] = versions()
     return _result(robot, system, kernels, run.course, watched, notes, facts)
+
+
+def _takes_slopes(method: str, system: System) -> bool:
+    """Whether the solver asks for a Jacobian that can be compiled: of a tree, without functions of the caller's."""
+    return method in IMPLICIT and system.inputs_are_given and not system.robot.loops
 
 
 def _result(
@@ -171,7 +191,10 @@ def _is_frozen(law: Any) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def _traced(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
-    rates = Kernel.of(robot, motion_rates, options, {"driven": driven})
+    if robot.loops:
+        rates = Kernel.of(robot, closed_rates, options, {"driven": driven, "part": loop_equations(robot, driven)})
+    else:
+        rates = Kernel.of(robot, motion_rates, options, {"driven": driven})
     return Kernels(rates, *(Kernel.of(robot, a, Options(), {}) for a in (kinetic_energy, potential_energy)))
 
 
@@ -179,20 +202,14 @@ def _model(robot: Robot, smooth: bool) -> tuple[Robot, tuple[str, ...]]:
     """The robot as it is integrated, and what was done to it."""
     if robot.nv == 0:
         raise InputError(f"simulate: expected a robot with joints that move, got {robot.name!r}, which has none.")
-    if robot.loops:
-        names = ", ".join(repr(loop.name) for loop in robot.loops)
-        raise LinkwiseError(
-            f"simulate: expected a tree, got the robot {robot.name!r} with loops ({names}), which would fall open."
-            " Use robot.replace(loops=()) to simulate the tree alone."
-        )
-    dry = [j.name for j in robot.joints if _smoothed(j) is not j]
+    dry = [j.name for j in robot.joints if smoothed_joint(j) is not j]
     if not smooth or not dry:
         return robot, ()
     note = f"dry friction is smoothed, coulomb * tanh(qd / width), at joints {', '.join(map(repr, dry))}"
-    return robot.replace(joints=[_smoothed(j) for j in robot.joints]), (note,)
+    return robot.replace(joints=[smoothed_joint(j) for j in robot.joints]), (note,)
 
 
-def _smoothed(joint: Joint) -> Joint:
+def smoothed_joint(joint: Joint) -> Joint:
     def smooth(f: Friction) -> Friction:
         return replace(f, law="tanh") if f.law == "coulomb" and f.coulomb else f
 
@@ -203,7 +220,7 @@ def _smoothed(joint: Joint) -> Joint:
     return joint if same else replace(joint, friction=friction, drive=drive)
 
 
-def _times(t: Any) -> Array:
+def checked_times(t: Any) -> Array:
     """The times of the rows."""
     try:
         times = np.asarray(t, dtype=float)
@@ -217,7 +234,7 @@ def _times(t: Any) -> Array:
     return times
 
 
-def _tolerances(**given: Any) -> dict[str, float]:
+def checked_tolerances(**given: Any) -> dict[str, float]:
     """Settings of a solver as numbers within their ranges."""
     found = {}
     for name, value in given.items():
@@ -235,7 +252,7 @@ def _tolerances(**given: Any) -> dict[str, float]:
 def _control(robot: Robot, control: Any) -> Control | None:
     if control is None or callable(control):
         return control
-    return constant(_vector(robot, control, "control", "v"))
+    return constant(_vector(robot, control, "control", "tau"))
 
 
 def _start(robot: Robot, q0: Any, qd0: Any, motions: tuple[Prescribed, ...], t: float) -> tuple[Array, Array]:
@@ -254,14 +271,19 @@ def _start(robot: Robot, q0: Any, qd0: Any, motions: tuple[Prescribed, ...], t: 
 
 
 def _vector(robot: Robot, value: Any, what: str, kind: str) -> Array:
-    """A vector of finite numbers of the robot's width, from one or from a mapping by joints."""
+    """Positions ("q"), velocities ("v") or forces ("tau") of finite numbers, in full, of joints alone, or by name."""
+    makers: dict[str, Callable[[Any], Array]] = {"q": robot.q, "v": robot.v, "tau": robot.tau}
+    make = makers[kind]
     if isinstance(value, Mapping):
-        return robot.q(value) if kind == "q" else robot.v(value)
+        return make(value)
+    elastic = len(robot.coordinates) - len(robot.names)
     width = robot.nq if kind == "q" else robot.nv
+    short = len(robot.motors) if kind == "tau" else width - elastic
     array = np.asarray(value)
-    if array.dtype.kind not in "biuf" or array.shape != (width,) or not np.isfinite(array).all():
+    if array.dtype.kind not in "biuf" or array.shape not in ((width,), (short,)) or not np.isfinite(array).all():
+        alone = f" ({short} without motors)" if elastic else ""
         raise InputError(
-            f"{what}: expected {width} finite numbers, or a mapping of joints to numbers, got {value!r}."
+            f"{what}: expected {width} finite numbers{alone}, or a mapping of joints to numbers, got {value!r}."
             f" The joints are {', '.join(robot.names)}."
         )
-    return array.astype(float)
+    return array.astype(float) if array.shape == (width,) else make(array)

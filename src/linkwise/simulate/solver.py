@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import SimulationError
+from linkwise.errors import LinkwiseError, SimulationError
 from linkwise.simulate.events import Watch
 from linkwise.simulate.motions import Array
 from linkwise.simulate.progress import Progress
 from linkwise.simulate.system import System
 
+TINY = 1e-16  # of the whole time: a step below this leads nowhere
+STUCK = 100  # so many of them in a row
 METHODS = ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")
+IMPLICIT = ("Radau", "BDF", "LSODA")  # at least where it pays: these ask for a Jacobian
 
 
 @dataclass
@@ -36,6 +39,7 @@ class Run:
     ) -> None:
         self._system, self._times, self._events, self._progress, self._keep = system, times, events, progress, keep
         self._next = 0  # of `times`, the first that has no row
+        self._short = 0  # steps in a row that lead nowhere
         self.course = Course()
 
     def go(self, y: Array, method: str, **options: Any) -> Course:
@@ -48,15 +52,10 @@ class Run:
             self._record(t, y)
             for watch in self._events:
                 watch.begin(t, *self._system.state(t, y))
-            solver = getattr(scipy.integrate, method)(self._system, t, y, float(self._times[-1]), **options)
+            with _solver_at_work():
+                solver = getattr(scipy.integrate, method)(self._system, t, y, float(self._times[-1]), **options)
             while solver.status == "running":
-                message = solver.step()
-                if solver.status == "failed":
-                    raise SimulationError(
-                        f"simulate: the solver {method} stopped at t = {solver.t:.9g} s: {message or 'no reason given'}"
-                        " Loosen rtol and atol, try method='LSODA' or 'Radau' for stiff forces, or look for jumps in"
-                        " control and forces."
-                    )
+                self._advance(solver, method)
                 if self._step(solver):
                     break
                 t, y = solver.t, solver.y.copy()
@@ -74,6 +73,26 @@ class Run:
         finally:
             self._progress.close(t)
         return course
+
+    def _advance(self, solver: Any, method: str) -> None:
+        """One step of the solver, or an error where it cannot go on."""
+        try:
+            with _solver_at_work():
+                message = solver.step()
+        except (ValueError, np.linalg.LinAlgError) as error:
+            if self._system.asking or isinstance(error, LinkwiseError):  # not of SciPy's
+                raise
+            solver.status, message = "failed", f"{error}. Has the motion run away?"
+        short = solver.status == "running" and solver.t - solver.t_old < TINY * (self._times[-1] - self._times[0])
+        self._short = self._short + 1 if short else 0
+        if self._short == STUCK:
+            message = f"its steps are of {solver.t - solver.t_old:.1e} s. Has the motion run away?"
+        if solver.status == "failed" or self._short == STUCK:
+            raise SimulationError(
+                f"simulate: the solver {method} stopped at t = {solver.t:.9g} s: {message or 'no reason given'}"
+                " Loosen rtol and atol, try method='LSODA' or 'Radau' for stiff forces, or look for jumps in"
+                " control and forces."
+            )
 
     def _step(self, solver: Any) -> bool:
         """Keep what a step brought; True when an event ends the simulation in it."""
@@ -120,6 +139,11 @@ class Run:
             self.course.rows.append(self._system.row(t, y))
         except (KeyboardInterrupt, SimulationError):  # from a control that ends itself: the row before stays the last
             return
+
+
+def _solver_at_work() -> Any:
+    """SciPy's own arithmetic without warnings: a state that overflows in it is answered by `System` at once."""
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 def work_scale(robot: Any, q: Array) -> float:

@@ -37,7 +37,10 @@ class System:
         self.free_q = np.array([s.q + k for s in free for k in range(s.nq)], dtype=int)
         self.free_v = np.array([s.v + k for s in free for k in range(s.nv)], dtype=int)
         self._turning = [slice(s.q + 3, s.q + 7) for s in robot.slots.values() if s.nq == 7]
+        self._drives: Any = robot.motors
         self.evaluations = 0
+        self.asking = False  # whether one of the caller's functions is at work
+        self._warnings: Any = np.geterr()  # of the caller's functions, whatever a solver does with those of its own
 
     def start(self, q: Array, qd: Array) -> Array:
         """The state of a robot at the beginning."""
@@ -46,12 +49,22 @@ class System:
     def __call__(self, t: float, y: Array) -> Array:
         """The rate of the state; what is not finite is answered by an error, because solvers hang on it."""
         self.evaluations += 1
-        q, qd, given = self._expanded(t, y)
-        found = self._kernel(q, qd, *self._inputs(t, q, qd, given))
+        q, qd, *inputs = self.arguments(t, y)
+        found = self._kernel(q, qd, *inputs)
         rate = np.concatenate([found.q_dot[self.free_q], found.qdd[self.free_v], found.power])
         if not np.isfinite(rate).all():
             raise self._lost(t, q, qd, found)
         return rate
+
+    def arguments(self, t: float, y: Array) -> tuple[Array, ...]:
+        """What the kernel is called with: all positions and velocities, forces, and wrenches."""
+        q, qd, given = self._expanded(t, y)
+        return q, qd, *self._inputs(t, q, qd, given)
+
+    @property
+    def inputs_are_given(self) -> bool:
+        """Whether no function of a user's, which may depend on the state, takes part."""
+        return not (self._control or self._loads)
 
     def state(self, t: float, y: Array) -> tuple[Array, Array]:
         """All positions and velocities."""
@@ -84,20 +97,35 @@ class System:
     def _inputs(self, t: float, q: Array, qd: Array, given: Array) -> tuple[Array, ...]:
         """Forces of free coordinates beside accelerations of driven ones, and the wrenches of `external`."""
         if self._control is not None:
-            tau = self._asked(self._control, "control", t, q, qd, (self.robot.nv,))
+            tau = self._asked(self._control, "control", t, q, qd, (self.robot.nv,), self._drives)
             given[self.free_v] = tau[self.free_v]
         if not self._loads:
             return (given,)
         loads = [self._asked(f, "external", t, q, qd, (6,)) for f in self._loads]
         return given, np.stack(loads)
 
-    def _asked(self, function: Control, what: str, t: float, q: Array, qd: Array, shape: tuple[int, ...]) -> Array:
-        """What a user's function returns, checked."""
-        found = function(t, self._unit(q.copy()), qd.copy())
+    def _asked(
+        self,
+        function: Control,
+        what: str,
+        t: float,
+        q: Array,
+        qd: Array,
+        shape: tuple[int, ...],
+        places: Array | None = None,
+    ) -> Array:
+        """What a user's function returns, checked; numbers for `places` alone are put there among zeros."""
+        self.asking = True
+        with np.errstate(**self._warnings):
+            found = function(t, self._unit(q.copy()), qd.copy())
+        self.asking = False
         try:
             array = np.asarray(found, dtype=float)
         except (TypeError, ValueError):
             array = np.empty(())
+        if places is not None and array.shape == places.shape != shape:
+            array, short = np.zeros(shape), array
+            array[places] = short
         if array.shape != shape:
             raise InputError(f"{what} at t = {t:g} s: expected {shape[0]} numbers, got {found!r}.")
         if not np.isfinite(array).all():

@@ -1,0 +1,146 @@
+"""A moving body of the tree, and the joint that carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from linkwise.robot.drive import Friction, Spring
+from linkwise.robot.motors import Elastic
+from linkwise.rotation import Turn, from_quaternion
+from linkwise.scalar import Scalar, cos, is_number, sin
+from linkwise.spatial import Inertia, Motion, Pose, Wrench
+from linkwise.vector import EZ, Vec3
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A moving group of links and the joint that carries it.
+
+    `kind` is "revolute", "prismatic", "floating" or "fixed"; `placement` is the pose of this body's frame in the
+    parent's at q = 0; `q`, `v` are the first places of its coordinates, or of the joint it mimics by `ratio`, `offset`.
+    `twist` is a constant added to the angle, from aligning frames. `of_link` is this body's frame in the moving link's.
+    `law` gives the force that something else, such as a stop, exerts on the joint at its position and speed. A body is
+    `light` where it has next to no inertia of its own along its joint, so that what it carries must give it some.
+    Where the drive is `elastic`, armature, gear and friction of the motor are found there, not here.
+    """
+
+    name: str
+    link: str
+    parent: int
+    kind: str
+    placement: Pose
+    of_link: Pose = Pose()
+    anchor: Vec3 = Vec3(0.0, 0.0, 0.0)
+    inertia: Inertia = Inertia()
+    q: int = 0
+    v: int = 0
+    ratio: Scalar = 1.0
+    offset: Scalar = 0.0
+    twist: float = 0.0
+    armature: Scalar = 0.0
+    friction: Friction = Friction()
+    spring: Spring | None = None
+    gear: Scalar = 1.0
+    motor_friction: Friction = Friction()
+    elastic: Elastic | None = None
+    law: Callable[[Scalar, Scalar], Scalar] | None = None
+    light: bool = False
+
+    @property
+    def is_single(self) -> bool:
+        """One degree of freedom, about or along z."""
+        return self.kind in ("revolute", "prismatic")
+
+    @property
+    def own_inertia(self) -> Scalar:
+        """What a rotor that turns with the joint adds to the inertia at its coordinate."""
+        return self.armature * (self.ratio * self.ratio) if self.is_single else 0.0
+
+    @property
+    def centre(self) -> Vec3:
+        """The mass centre in this body's frame, or the link's origin where there is no mass."""
+        m = self.inertia.m
+        return self.of_link.inverse().p if is_number(m) and m == 0.0 else self.inertia.mc * (1.0 / m)
+
+    def position(self, q: Sequence[Scalar]) -> Scalar:
+        """This joint's own position, mimicry honoured."""
+        return q[self.q] * self.ratio + self.offset
+
+    def pose(self, q: Sequence[Scalar]) -> tuple[Any, Vec3]:
+        """R and p of this body's frame in the parent's."""
+        R, p = self.placement.R, self.placement.p
+        if self.kind == "revolute":
+            angle = self.position(q) + self.twist
+            return Turn(R, cos(angle), sin(angle)), p
+        if self.kind == "prismatic":
+            return R, p + R.column(2) * self.position(q)
+        if self.kind == "floating":
+            x = q[self.q : self.q + 7]
+            return R @ from_quaternion(*x[3:]), p + R @ Vec3(*x[:3])
+        return R, p
+
+    @property
+    def axes(self) -> tuple[tuple[int, Motion], ...]:
+        """The joint's unit motions in this body's frame, each with its place in `qd`."""
+        if self.kind == "revolute":
+            return ((self.v, Motion(angular=EZ * self.ratio)),)
+        if self.kind == "prismatic":
+            return ((self.v, Motion(linear=EZ * self.ratio)),)
+        if self.kind == "floating":
+            return tuple((self.v + k, unit) for k, unit in enumerate(_UNITS))
+        return ()
+
+    def rate(self, qd: Sequence[Scalar]) -> Motion:
+        """The joint's own part of this body's velocity; with `qdd`, of the rate of its components."""
+        if self.kind == "revolute":
+            return Motion(angular=EZ * (qd[self.v] * self.ratio))
+        if self.kind == "prismatic":
+            return Motion(linear=EZ * (qd[self.v] * self.ratio))
+        if self.kind == "floating":
+            x = qd[self.v : self.v + 6]
+            return Motion(Vec3(*x[:3]), Vec3(*x[3:]))
+        return Motion()
+
+    def project(self, wrench: Wrench) -> list[tuple[int, Scalar]]:
+        """The generalised forces of a wrench, each with its place in `tau`."""
+        return [(k, wrench.power(unit)) for k, unit in self.axes]
+
+    def resistance(self, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Scalar:
+        """Torque taken by rotor inertia, friction, springs and laws of the joint itself, at its coordinate in `tau`.
+
+        What an elastic drive gives to the joint is taken off.
+        """
+        if not self.is_single:
+            return 0.0
+        v = qd[self.v] * self.ratio
+        torque = qdd[self.v] * self.ratio * self.armature + self.friction.torque(v)
+        torque = torque + self.motor_friction.torque(v * self.gear) * self.gear
+        if self.spring is not None:
+            torque = torque + self.spring.torque(self.position(q), v)
+        if self.law is not None:
+            torque = torque - self.law(self.position(q), v)
+        if self.elastic is not None:
+            torque = torque - self.elastic.torque(self.position(q), v, q, qd)
+        return torque * self.ratio
+
+    def motor_resistance(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+        """Torque that the motor of an elastic drive needs against its friction and the spring, at its coordinate."""
+        if self.elastic is None:
+            return 0.0
+        return self.elastic.torque(self.position(q), qd[self.v] * self.ratio, q, qd) + self.elastic.resistance(qd)
+
+    def without_forces(self) -> Body:
+        """The same body without friction and springs, so that inertia alone is left."""
+        elastic = self.elastic and replace(self.elastic, stiffness=0.0, damping=0.0, friction=Friction())
+        return replace(self, spring=None, friction=Friction(), motor_friction=Friction(), elastic=elastic)
+
+    def without_springs(self) -> Body:
+        """The same body without springs, that of an elastic drive among them."""
+        return replace(self, spring=None, elastic=self.elastic and replace(self.elastic, stiffness=0.0))
+
+
+_UNITS = tuple(
+    Motion(*(Vec3(*(1.0 if 3 * half + k == i else 0.0 for k in range(3))) for half in range(2))) for i in range(6)
+)

@@ -1,0 +1,126 @@
+"""Where the coordinates of joints and motors stand, and vectors of them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from linkwise.errors import InputError, ModelError, UnknownNameError
+from linkwise.robot.joint import Joint
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from linkwise.robot.robot import Robot
+
+
+class Slot(NamedTuple):
+    """Where a coordinate's numbers stand: `nq` of them from `q` on in positions, `nv` from `v` on in velocities."""
+
+    q: int
+    nq: int
+    v: int
+    nv: int
+
+
+def slots_of(joints: Iterable[Joint]) -> dict[str, Slot]:
+    """The places of all coordinates: of the joints, and after them of the motors behind springs."""
+    every = list(joints)
+    named = [(j.name, j.nq, j.nv) for j in every if j.nv]
+    named += [(j.motor_name, 1, 1) for j in every if j.is_elastic]
+    table, kq, kv = {}, 0, 0
+    for name, nq, nv in named:
+        if name in table:
+            raise ModelError(
+                f"joint {name!r}: the motor of joint {name.removesuffix('.motor')!r} has a coordinate of that name."
+                " Rename the joint."
+            )
+        table[name] = Slot(kq, nq, kv, nv)
+        kq, kv = kq + nq, kv + nv
+    return table
+
+
+def drive_places(joints: Sequence[Joint], slots: Mapping[str, Slot]) -> tuple[int, ...]:
+    """For each joint that has coordinates, and then each elastic one that mimics, where its drive acts in `tau`."""
+    places: list[int] = []
+    for j in [*(j for j in joints if j.nv), *(j for j in joints if not j.nv and j.is_elastic)]:
+        slot = slots[j.driven_coordinate]
+        places.extend(range(slot.v, slot.v + slot.nv))
+    return tuple(places)
+
+
+def vector(robot: Robot, values: Any, kind: str) -> NDArray[np.float64]:
+    """Positions (kind "q") or velocities ("v") from a mapping by name, or from a vector of the joints' or of all.
+
+    What is not named is zero, the identity for a floating joint; motors behind springs go with their joints.
+    """
+    import numpy as np
+
+    positions = kind == "q"
+    x = np.zeros(robot.nq if positions else robot.nv)
+    named: set[str] = set()
+    if positions:
+        for slot in robot.slots.values():
+            if slot.nq == 7:
+                x[slot.q + 6] = 1.0
+    if values is not None and not isinstance(values, Mapping):
+        width = sum(j.nq if positions else j.nv for j in robot.joints)
+        if np.shape(values) == x.shape:
+            x[:] = values_of("all coordinates", values, len(x))
+            return x
+        x[:width] = values_of("the joints", values, width)
+    else:
+        for name, value in (values or {}).items():
+            slot = find(robot, name)
+            at, count = (slot.q, slot.nq) if positions else (slot.v, slot.nv)
+            x[at : at + count] = values_of(name, value, count)
+            named.add(name)
+    for j in robot.joints:
+        if j.is_elastic and j.motor_name not in named:
+            joint, motor = robot.slots[j.mimic.joint if j.mimic else j.name], robot.slots[j.motor_name]
+            value = x[joint.q if positions else joint.v]
+            if j.mimic:
+                value = value * j.mimic.ratio + (j.mimic.offset if positions else 0.0)
+            x[motor.q if positions else motor.v] = value
+    return x
+
+
+def forces(robot: Robot, torques: Any) -> NDArray[np.float64]:
+    """`tau` of the drives' torques, by joint or as an array (..., number of drives); all else is zero."""
+    import numpy as np
+
+    if isinstance(torques, Mapping):
+        tau = np.zeros(robot.nv)
+        for name, value in torques.items():
+            joint = next((j for j in robot.joints if j.name == name), None)
+            slot = find(robot, joint.driven_coordinate if joint else name)
+            tau[slot.v : slot.v + slot.nv] = values_of(name, value, slot.nv)
+        return tau
+    given, places = np.asarray(torques, dtype=float), robot.motors
+    if given.ndim < 1 or given.shape[-1] != len(places):
+        raise InputError(f"tau: expected {len(places)} torques, one for each drive, got an array of {given.shape}.")
+    tau = np.zeros((*given.shape[:-1], robot.nv))
+    tau[..., places] = given
+    return tau
+
+
+def find(robot: Robot, name: str) -> Slot:
+    """The place of a coordinate."""
+    try:
+        return robot.slots[name]
+    except KeyError:
+        raise UnknownNameError("joint with coordinates", name, robot.coordinates) from None
+
+
+def values_of(name: str, value: Any, width: int) -> Any:
+    """The numbers given for a name, as many as belong there."""
+    import numpy as np
+
+    try:
+        array = np.asarray(value, dtype=float).reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: expected {width} numbers, got {value!r}.") from error
+    if array.shape != (width,):
+        raise InputError(f"{name}: expected {width} number(s), got {array.size}.")
+    return array

@@ -1,0 +1,116 @@
+"""Motors' motion and torques from the motion of the links."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.polynomial import Polynomial
+
+import linkwise as lw
+from support.elastic import elastic_tree, hua_arm, with_free_motors
+from support.trees import error
+
+SEEDS = range(6)
+
+
+def polynomials(robot, seed, order):
+    """Random motions of the joints of a fixed robot, as functions of time with all derivatives."""
+    rng = np.random.default_rng(seed)
+    curves = [Polynomial(rng.normal(size=9) / [1, 1, 2, 6, 24, 60, 200, 600, 2000]) for _ in robot.names]
+    return lambda t: [np.array([c.deriv(k)(t) if k else c(t) for c in curves]) for k in range(order + 3)]
+
+
+def residual(robot, motion, found):
+    """Forces on elastic joints beside their springs, and the error of the drives' torques."""
+    full = [np.concatenate([x, theta]) for x, theta in zip(motion[:3], found[:3], strict=True)]
+    tau = lw.compile(robot).inverse_dynamics(*full)
+    beside = np.delete(tau, robot.motors)
+    return np.abs(beside).max(initial=0.0) / np.abs(tau).max(), error(found.tau, tau[robot.motors])
+
+
+@pytest.mark.parametrize("mount", ["parent", "base"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_motion_satisfies_the_equations(seed, mount):
+    """No force is left on elastic joints, at the least order that the robot allows."""
+    robot = with_free_motors(seed, 4, mount=mount, floating=False, friction=0.0)
+    kernel, order = least(robot)
+    motion = polynomials(robot, seed, order)(0.3)
+    beside, torques = residual(robot, motion, kernel(*motion))
+    assert beside < 1e-12
+    assert torques < 1e-12
+
+
+def least(robot):
+    """The feed-forward with the fewest derivatives that are enough, and its order."""
+    refusals = []
+    for order in (2, 4, 6):
+        try:
+            return lw.compile(robot, lw.elastic_feedforward, order=order), order
+        except lw.LinkwiseError as refusal:
+            refusals.append(str(refusal))
+    raise AssertionError(refusals)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rates_of_motors_are_derivatives(seed):
+    """thetad and thetadd are the derivatives of theta along the motion, also where motors couple."""
+    robot = with_free_motors(seed, 3, mount="parent", floating=False, friction=0.0)
+    kernel, order = least(robot)
+    motion, h = polynomials(robot, seed, order), 1e-3
+    samples = [kernel(*motion(0.3 + k * h)) for k in range(-4, 5)]
+    weights = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280]) / h  # eighth order
+    for value, rate in (("theta", "thetad"), ("thetad", "thetadd")):
+        slope = sum(w * getattr(s, value) for w, s in zip(weights, samples, strict=True))
+        assert np.abs(slope - getattr(samples[4], rate)).max() < 1e-9 * max(1.0, np.abs(slope).max())
+
+
+def test_external_wrenches_enter_with_their_rates():
+    """A load that changes in time: theta's rates contain those of the load."""
+    robot, h = hua_arm(), 1e-3
+    kernel = lw.compile(robot, lw.elastic_feedforward, external="tool")
+    motion = polynomials(robot, 3, 2)
+    assert list(kernel.inputs)[-3:] == ["f_ext", "f_ext_dot", "f_ext_ddot"]
+
+    def at(t):
+        load = np.array([[np.sin(t), 2.0, -t * t, 0.3, 0.1 * t, 0.2]])
+        rate = np.array([[np.cos(t), 0.0, -2.0 * t, 0.0, 0.1, 0.0]])
+        return kernel(*motion(t), load, rate, np.array([[-np.sin(t), 0.0, -2.0, 0.0, 0.0, 0.0]]))
+
+    slope = (at(0.3 + h).thetad - at(0.3 - h).thetad) / (2 * h)
+    assert np.abs(slope - at(0.3).thetadd).max() < 1e-5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rigid_coupling_neglects_second_order_of_compliance(seed):
+    """What coupling="rigid" leaves on elastic joints falls with 1/K, and is none where motors stand on the base."""
+    robot = with_free_motors(seed, 4, mount="parent", floating=False, friction=0.0)
+    motion = polynomials(robot, seed, 2)(0.3)
+    left = []
+    for scale in (1.0, 10.0, 100.0):
+        joints = [
+            replace(j, drive=replace(j.drive, stiffness=scale * j.drive.stiffness)) if j.is_elastic else j
+            for j in robot.joints
+        ]
+        stiff = robot.replace(joints=joints)
+        left.append(residual(stiff, motion, lw.compile(stiff, lw.elastic_feedforward, coupling="rigid")(*motion))[0])
+    assert left[0] < 1e-12 or (left[1] < 0.2 * left[0] and left[2] < 0.02 * left[0])
+
+
+def test_a_motor_carried_by_what_it_moves_has_no_closed_form():
+    motor = lw.Motor("arm", rotor=1e-3)
+    links = [lw.Link("ground"), lw.Link("arm", 1.0, (0.1, 0, 0), (1, 1, 1))]
+    robot = lw.Robot(links, [lw.Joint("elbow", "ground", "arm", drive=lw.Drive(motor, 10.0, 100.0))])
+    with pytest.raises(lw.LinkwiseError, match=r"'elbow'.*no number of derivatives.*coupling=\"rigid\""):
+        lw.compile(robot, lw.elastic_feedforward)
+    assert lw.compile(robot, lw.elastic_feedforward, coupling="rigid").outputs["theta"] == (1,)
+
+
+def test_wrong_uses_are_named():
+    robot = hua_arm()
+    with pytest.raises(lw.InputError, match="coupling: expected one of"):
+        lw.compile(robot, lw.elastic_feedforward, coupling="none")
+    with pytest.raises(lw.InputError, match=r"order: expected one of \(2, 4, 6\), got 3"):
+        lw.compile(robot, lw.elastic_feedforward, order=3)
+    follower = elastic_tree(5, mimic=0.5, elastic=1.0)
+    with pytest.raises(lw.LinkwiseError, match="mimics another"):
+        lw.compile(follower, lw.elastic_feedforward, coupling="rigid")

@@ -1,0 +1,285 @@
+"""Closed chains in independent coordinates: the tree's rates and forces follow from those of the independent joints.
+
+With J qd = 0 split as J_i qd_i + J_p qd_p = 0, the tree moves by qd = G qd_i, and its generalised forces project to
+those of the independent coordinates by G^T. Functions take positions of the whole tree that close the loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from linkwise.algorithms import linear, square
+from linkwise.algorithms.algorithm import World
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
+from linkwise.algorithms.loops import EQUATIONS, Cut, cuts, lengths
+from linkwise.algorithms.mass_matrix import mass_matrix
+from linkwise.errors import LinkwiseError
+from linkwise.robot.loop import Loop
+from linkwise.robot.tree import Tree
+from linkwise.scalar import Scalar
+
+Surroundings = Callable[[Sequence[Scalar], Sequence[Scalar]], World]  # of q and qd of the tree
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Which coordinates of a tree lead, which follow, and by which equations; all are places in `qd`.
+
+    Args:
+        loops: the cut joints.
+        rows: of their equations, those that are independent.
+        independent: coordinates that can be chosen.
+        passive: coordinates that follow, as many as `rows`.
+        active: coordinates with a force of their own; those that are not independent are redundant.
+        size: a length of the mechanism, m, that makes lengths comparable with angles.
+    """
+
+    loops: tuple[Loop, ...]
+    rows: tuple[int, ...]
+    independent: tuple[int, ...] = ()
+    passive: tuple[int, ...] = ()
+    active: tuple[int, ...] = ()
+    size: float = 1.0
+
+    @cached_property
+    def driven(self) -> tuple[int, ...]:
+        """Independent coordinates whose accelerations are given to the inverse model."""
+        return tuple(v for v in self.independent if v in self.active)
+
+    @cached_property
+    def free(self) -> tuple[int, ...]:
+        """Independent coordinates that only springs act on."""
+        return tuple(v for v in self.independent if v not in self.active)
+
+    @cached_property
+    def weights(self) -> tuple[float, ...]:
+        """By what each of all equations is multiplied."""
+        found: list[float] = []
+        for loop in self.loops:
+            n = lengths(loop.kind)
+            found += [1.0 / self.size] * n + [1.0] * (len(EQUATIONS[loop.kind]) - n)
+        return tuple(found)
+
+
+def gap(tree: Tree, q: Sequence[Scalar], loops: Sequence[Loop]) -> tuple[list[Scalar], list[Scalar]]:
+    """What all loop equations are off by (m, and sines of angles), and their Jacobian, row after row."""
+    every = cuts(tree, q, loops)
+    rows = [row for cut in every for row in cut.jacobian()]
+    return [x for cut in every for x in cut.gap()], [x for row in rows for x in row]
+
+
+class Equations(NamedTuple):
+    """The independent loop equations in one configuration, lengths measured by the mechanism's size."""
+
+    cuts: list[Cut]
+    part: Partition
+    J: list[list[Scalar]]
+
+    @classmethod
+    def at(cls, tree: Tree, q: Sequence[Scalar], part: Partition) -> Equations:
+        """The equations in the configuration q."""
+        every = cuts(tree, q, part.loops)
+        rows = [row for cut in every for row in cut.jacobian()]
+        return cls(every, part, [[x * part.weights[r] for x in rows[r]] for r in part.rows])
+
+    def gap(self) -> list[Scalar]:
+        """What they are off by."""
+        return self._chosen([x for cut in self.cuts for x in cut.gap()])
+
+    def drift(self, qd: Sequence[Scalar]) -> list[Scalar]:
+        """J_dot qd."""
+        return self._chosen([x for cut in self.cuts for x in cut.drift(qd)])
+
+    def wrenches(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
+        """Force and moment that a exerts on b through each cut joint, in the axes of its frame a, flat.
+
+        Equations that were left out as dependent carry nothing.
+        """
+        full: list[Scalar] = [0.0] * len(self.part.weights)
+        for r, x in zip(self.part.rows, multipliers, strict=True):
+            full[r] = x * self.part.weights[r]
+        found: list[Scalar] = []
+        for cut in self.cuts:
+            n = len(EQUATIONS[cut.loop.kind])
+            found += list(cut.wrench(full[:n]))
+            full = full[n:]
+        return found
+
+    def _chosen(self, values: list[Scalar]) -> list[Scalar]:
+        return [values[r] * self.part.weights[r] for r in self.part.rows]
+
+
+class Linkage:
+    """A closed chain in one configuration of its tree.
+
+    Source: [Khalil] (4)-(7), (55)-(58), with the transpose in (57).
+    """
+
+    def __init__(self, tree: Tree, q: Sequence[Scalar], part: Partition) -> None:
+        self.tree, self.q, self.part = tree, q, part
+        self.equations = Equations.at(tree, q, part)
+        J = self.equations.J
+        self.J_i = [[row[v] for v in part.independent] for row in J]
+        self.J_p = [[row[v] for v in part.passive] for row in J]
+        self.factors = square.factorise(self.J_p, "loop equations of the passive joints")
+
+    def spread(self, independent: Sequence[Scalar], passive: Sequence[Scalar]) -> list[Scalar]:
+        """A vector of the tree's coordinates from its two parts."""
+        full: list[Scalar] = [0.0] * self.tree.nv
+        for v, x in zip((*self.part.independent, *self.part.passive), (*independent, *passive), strict=True):
+            full[v] = x
+        return full
+
+    def rates(self, qd_i: Sequence[Scalar]) -> list[Scalar]:
+        """The tree's velocities, G qd_i."""
+        return self.spread(qd_i, self.factors.solve([-_dot(row, qd_i) for row in self.J_i]))
+
+    def accelerations(self, qd: Sequence[Scalar], qdd_i: Sequence[Scalar]) -> list[Scalar]:
+        """The tree's accelerations: J_p qdd_p = -J_i qdd_i - J_dot qd."""
+        drift = self.equations.drift(qd)
+        rest = [-_dot(row, qdd_i) - x for row, x in zip(self.J_i, drift, strict=True)]
+        return self.spread(qdd_i, self.factors.solve(rest))
+
+    @cached_property
+    def columns(self) -> list[list[Scalar]]:
+        """Columns of G = dq / dq_i, one for each independent coordinate."""
+        n = len(self.part.independent)
+        return [self.rates([1.0 if i == k else 0.0 for i in range(n)]) for k in range(n)]
+
+    def multipliers(self, tau: Sequence[Scalar]) -> list[Scalar]:
+        """The multipliers that take the generalised forces `tau` off the passive coordinates."""
+        return self.factors.solve_transposed([tau[v] for v in self.part.passive])
+
+    def project(self, tau: Sequence[Scalar]) -> list[Scalar]:
+        """G^T tau."""
+        multipliers = self.multipliers(tau)
+        return [
+            tau[v] - sum((row[k] * x for row, x in zip(self.J_i, multipliers, strict=True)), 0.0)
+            for k, v in enumerate(self.part.independent)
+        ]
+
+    def force_of(self, tau_active: Sequence[Scalar]) -> list[Scalar]:
+        """What the torques of the active coordinates are at the independent ones."""
+        applied: list[Scalar] = [0.0] * self.tree.nv
+        for v, x in zip(self.part.active, tau_active, strict=True):
+            applied[v] = x
+        if set(self.part.active) <= set(self.part.independent):
+            return [applied[v] for v in self.part.independent]
+        return self.project(applied)
+
+    def shared(self, force: Sequence[Scalar], weights: Sequence[Scalar] | None = None) -> list[Scalar]:
+        """Torques of the active coordinates that amount to a force at the driven ones.
+
+        Where there are more of them than needed, those with the least sum of weight * torque^2.
+        """
+        part = self.part
+        at = {v: k for k, v in enumerate(part.independent)}
+        if set(part.active) <= set(part.independent):
+            return [force[at[v]] for v in part.active]
+        if part.free:
+            raise LinkwiseError("loops: redundant drives beside free elastic joints have no inverse model.")
+        inverse = [1.0 / w for w in weights] if weights is not None else [1.0] * len(part.active)
+        G = [[column[v] for column in self.columns] for v in part.active]
+        n = len(part.independent)
+        S = [[sum((g[i] * w * g[j] for g, w in zip(G, inverse, strict=True)), 0.0) for j in range(n)] for i in range(n)]
+        x = linear.solve(linear.factorise(S, _no_drive), force)
+        return [w * _dot(g, x) for g, w in zip(G, inverse, strict=True)]
+
+    @cached_property
+    def inertia(self) -> list[list[Scalar]]:
+        """A_c = G^T M G."""
+        n = self.tree.nv
+        (flat,) = mass_matrix.function(self.tree, self.q)
+        M = [flat[k : k + n] for k in range(0, n * n, n)]
+        moved = [[_dot(row, column) for row in M] for column in self.columns]
+        size = range(len(moved))
+        A: list[list[Scalar]] = [[0.0 for _ in size] for _ in size]
+        for i in size:
+            for j in range(i + 1):
+                A[i][j] = A[j][i] = _dot(self.columns[i], moved[j])
+        return A
+
+    def forces(self, qd: Sequence[Scalar], qdd_i: Sequence[Scalar], world: World) -> Forces:
+        """What the tree needs for a motion, and what that is at the independent coordinates."""
+        qdd = self.accelerations(qd, qdd_i)
+        (tau,) = inverse_dynamics.function(self.tree, self.q, qd, qdd, world=world)
+        return Forces(qdd, tau, self.project(tau))
+
+    def completed(self, qd: Sequence[Scalar], qdd_driven: Sequence[Scalar], world: World) -> list[Scalar]:
+        """Accelerations of all independent coordinates: where only springs act, those that they cause."""
+        part = self.part
+        given = dict(zip(part.driven, qdd_driven, strict=True))
+        known = [given.get(v, 0.0) for v in part.independent]
+        if not part.free:
+            return known
+        force = self.forces(qd, known, world).force
+        places = [k for k, v in enumerate(part.independent) if v in part.free]
+        A = [[self.inertia[i][j] for j in places] for i in places]
+        found = linear.solve(linear.factorise(A, _no_inertia), [-force[k] for k in places])
+        for k, x in zip(places, found, strict=True):
+            known[k] = x
+        return known
+
+
+class Forces(NamedTuple):
+    """Accelerations and forces of the tree, and the forces at the independent coordinates."""
+
+    qdd: list[Scalar]
+    tau: list[Scalar]
+    force: list[Scalar]
+
+
+class Inverse(NamedTuple):
+    """The answer of the inverse model: torques of active coordinates, the tree's motion, and wrenches of cut joints."""
+
+    tau: list[Scalar]
+    qd: list[Scalar]
+    qdd: list[Scalar]
+    wrenches: list[Scalar]
+
+
+def inverse(linkage: Linkage, qd_i: Sequence[Scalar], qdd_driven: Sequence[Scalar], around: Surroundings) -> Inverse:
+    """Torques of the active coordinates for a motion: Gamma_c = G^T Gamma_tree.
+
+    Source: [Khalil] (55)-(57), with the transpose in (57).
+    """
+    qd = linkage.rates(qd_i)
+    world = around(linkage.q, qd)
+    found = linkage.forces(qd, linkage.completed(qd, qdd_driven, world), world)
+    torques = linkage.shared(found.force)
+    rest = list(found.tau)
+    for v, x in zip(linkage.part.active, torques, strict=True):
+        rest[v] = rest[v] - x
+    return Inverse(torques, qd, found.qdd, linkage.equations.wrenches(linkage.multipliers(rest)))
+
+
+def forward(
+    linkage: Linkage, qd_i: Sequence[Scalar], tau_active: Sequence[Scalar], around: Surroundings
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Accelerations of the independent coordinates and of the tree: A_c qdd = Gamma_c - H_c.
+
+    Source: [Khalil] (58).
+    """
+    qd = linkage.rates(qd_i)
+    bias = linkage.forces(qd, [0.0] * len(qd_i), around(linkage.q, qd)).force
+    rest = [a - b for a, b in zip(linkage.force_of(tau_active), bias, strict=True)]
+    qdd_i = linear.solve(linear.factorise(linkage.inertia, _no_inertia), rest)
+    return qdd_i, linkage.accelerations(qd, qdd_i)
+
+
+def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
+def _no_inertia(k: int) -> LinkwiseError:
+    return LinkwiseError(
+        f"loops: nothing has inertia along independent coordinate {k}, so its acceleration is not determined."
+        " Give a link that it moves a mass, or the joint an armature."
+    )
+
+
+def _no_drive(k: int) -> LinkwiseError:
+    return LinkwiseError(f"loops: no active joint acts on independent coordinate {k}.")

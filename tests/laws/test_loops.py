@@ -1,0 +1,254 @@
+"""Laws of closed chains: a cut and re-closed joint changes nothing, and every route gives the same motion."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import linkwise as lw
+from linkwise.algorithms.closed_chain import Linkage, gap
+from linkwise.algorithms.loops import cuts
+from linkwise.backend.python import evaluate
+from linkwise.closed.kernels import ClosedKernel
+from linkwise.graph.derivative import along
+from linkwise.graph.program import Port, trace
+from linkwise.options import Options
+from linkwise.robot import Joint, Link, Loop
+from linkwise.robot.tree import Tree
+from linkwise.rotation import with_z_along
+from linkwise.simulate.loops import loop_equations
+from linkwise.spatial import Pose
+from linkwise.vector import EYE3, Vec3
+from support.linkages import EXAMPLES, example, states
+from support.trees import STEP, dynamics, error
+
+CUTS = {"revolute": ("z",), "prismatic": ("slide",), "fixed": (), "universal": ("z", "x"), "spherical": ("z", "x", "y")}
+AXES = {"z": Vec3(0.0, 0.0, 1.0), "x": Vec3(1.0, 0.0, 0.0), "y": Vec3(0.0, 1.0, 0.0), "slide": Vec3(0.0, 0.0, 1.0)}
+
+
+def joined(kind, seed):
+    """Two random robots, the second hanging on the first by joints that together are of that kind."""
+    first = lw.random_tree(seed, 3, armature=0.4)
+    rng = np.random.default_rng(seed)
+    a, b = (Pose.of(rng.uniform(-0.3, 0.3, 3), rng.uniform(-1.0, 1.0, 3)) for _ in range(2))
+    links, joints, parent = [], [], "link3"
+    steps = CUTS[kind] or ("weld",)
+    for k, axis in enumerate(steps):
+        last = k == len(steps) - 1
+        child = "hung" if last else f"ring{k}"
+        links.append(hung(seed) if last else Link(child))
+        origin = a if k == 0 else Pose()
+        origin = origin @ b.inverse() if last else origin
+        # the joint acts at the frames that are held together, in the child's axes
+        at = b if last else Pose()
+        form = {"weld": "fixed", "slide": "prismatic"}.get(axis, "revolute")
+        turn = at.R @ AXES.get(axis, AXES["z"])
+        joints.append(Joint(f"cut{k}", parent, child, form, origin, turn, at.p))
+        parent = child
+    joints.append(Joint("beyond", "hung", "tip", "revolute", Pose.of((0.1, 0.2, -0.1)), Vec3(0.6, 0.0, 0.8)))
+    links.append(Link("tip", 0.7, (0.1, 0.05, 0.0), (0.01, 0.02, 0.015)))
+    return first.add(*links, *joints), a, b
+
+
+def hung(seed):
+    return Link("hung", 1.3 + 0.1 * seed, (0.05, -0.1, 0.08), (0.05, 0.002, -0.003, 0.06, 0.004, 0.04))
+
+
+def reclosed(robot, kind, a, b):
+    """The same with the hanging part afloat, and a loop in place of the joints."""
+    keep = [j for j in robot.joints if not j.name.startswith("cut")]
+    float_ = Joint("afloat", "base", "hung", "floating")
+    links = [k for k in robot.links if not k.name.startswith("ring")]
+    loop = Loop("cut", "link3", "hung", kind, a, b)
+    return lw.Robot(links, [*keep, float_], loops=[loop], gravity=robot.gravity, name="reclosed")
+
+
+def moved_over(robot, other, q, qd):
+    """A state of the tree as one of the robot with the floating part."""
+    dyn = dynamics(robot)
+    T = dyn.pose(q, "hung")
+    x = [*T[:3, 3], *Rotation.from_matrix(T[:3, :3]).as_quat()]
+    shared = [n for n in robot.names if n in other.names]
+    place = robot.slots
+    return (
+        other.q({"afloat": x} | {n: q[place[n].q] for n in shared}),
+        other.v({"afloat": dyn.velocity(q, qd, "hung", axes="local")} | {n: qd[place[n].v] for n in shared}),
+        shared,
+    )
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", CUTS)
+def test_a_cut_and_reclosed_joint_is_the_joint(kind, seed):
+    """Accelerations of all joints, and the wrench through the cut."""
+    robot, a, b = joined(kind, seed)
+    other = reclosed(robot, kind, a, b)
+    kernels = {
+        name: ClosedKernel.ask(other, Options(), loop_equations(other, ()), name)
+        for name in ("multiplier_dynamics", "closure")
+    }
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        q, qd, tau = rng.uniform(-1.0, 1.0, (3, robot.nv))
+        for n in robot.names:
+            tau[robot.slots[n].v] *= not n.startswith("cut")
+        x, v, shared = moved_over(robot, other, q, qd)
+        closure = kernels["closure"](x)
+        assert np.abs(closure.gap).max() < 1e-14
+        assert np.abs(closure.J @ v).max() < 1e-14
+        forces = other.v({n: tau[robot.slots[n].v] for n in shared})
+        found = kernels["multiplier_dynamics"](x, v, forces)
+        qdd = dynamics(robot).forward_dynamics(q, qd, tau)
+        expected = [qdd[robot.slots[n].v] for n in shared]
+        assert error([found.qdd[other.slots[n].v] for n in shared], expected) < 1e-9
+        through = wrench_through(robot, kind, q, qd, qdd, a, b)
+        assert error(found.wrench[0], through) < 1e-9
+
+
+def wrench_through(robot, kind, q, qd, qdd, a, b):
+    """What link3 exerts on the hanging part at the cut, in the axes of frame a, by the tree's own recursion."""
+    dyn = dynamics(robot)
+    if kind == "fixed":
+        force = dyn.wrench_at("cut0")(q, qd, qdd)
+        force = np.concatenate([force[:3], force[3:] - np.cross(np.array(b.p), force[:3])])
+    else:
+        force = dyn.joint_wrenches(q, qd, qdd).wrench[robot.moving_links.index("hung")]
+    R_a = dyn.pose(q, "link3")[:3, :3] @ np.array(a.R)
+    R = R_a.T @ dyn.pose(q, "hung")[:3, :3]
+    return np.concatenate([R @ force[:3], R @ force[3:]])
+
+
+@pytest.mark.parametrize("kind", CUTS)
+def test_rates_of_the_gap_are_its_derivatives(kind):
+    """The Jacobian by complex steps, and the drift as the graph's derivative of J qd along the motion, gap open."""
+    robot = lw.random_tree(3, 6, branching=0.6, mimic=0.3)
+    ends = [j.child for j in robot.joints if not j.is_fixed]
+    loop = Loop("cut", ends[-1], ends[1], kind, Pose.of((0.1, 0.2, 0.3), (0.5, 0.2, 0.1)), Pose.of((0.3, 0.0, 0.1)))
+    tree = Tree.of(robot)
+    rng = np.random.default_rng(1)
+    q, qd = rng.uniform(-1.0, 1.0, (2, robot.nv))
+    flat_gap, flat = gap(tree, q.tolist(), [loop])
+    J = np.reshape(flat, (len(flat_gap), -1))
+    for k in range(robot.nv):
+        stepped = q.astype(complex)
+        stepped[k] += 1j * STEP
+        assert np.abs(J[:, k] - np.imag(gap(tree, stepped.tolist(), [loop])[0]) / STEP).max() < 1e-13
+
+    def rates(q, qd):
+        rows = gap(tree, q, [loop])[1]
+        n = len(qd)
+        speeds = [sum(x * v for x, v in zip(rows[k : k + n], qd, strict=True)) for k in range(0, len(rows), n)]
+        return [along(speeds, q, qd), cuts(tree, q, [loop])[0].drift(qd)]
+
+    ports = [Port("q", (robot.nq,)), Port("qd", (robot.nv,))]
+    out = [Port(name, (len(J),)) for name in ("graph", "hand")]
+    found = evaluate(trace("drift", rates, ports, out), q.tolist(), qd.tolist())
+    assert error(*found) < 1e-12
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_forward_after_inverse(name):
+    """Over a thousand reachable states; by the independent coordinates, and by multipliers in those of the tree."""
+    chain = example(name)
+    q, qd_active, qdd_active = states(name, 1000)
+    kernels = chain.assembled
+    tau, wrench = kernels.reactions(q, qd_active, qdd_active)
+    back = kernels.forward_dynamics(q, qd_active, tau)
+    assert error(back.qdd_active, qdd_active) < 1e-8
+    motion = kernels.motion(q, qd_active, qdd_active)
+    assert error(back.qdd, motion.qdd) < 1e-8
+    full = np.zeros((1000, chain.robot.nv))
+    full[:, list(chain.structure.part.active)] = tau
+    by_multipliers = kernels.multiplier_dynamics(q, motion.qd, full)
+    assert error(by_multipliers.qdd, motion.qdd) < 1e-8
+    assert error(by_multipliers.wrench, wrench) < 1e-8
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_inertia_is_what_unit_accelerations_need(name):
+    """A_c and H_c by the inverse model, as the source has them, at rest and without gravity."""
+    robot = lw.load(name).without_friction()
+    q, qd, _ = states(name, 20)
+    inverse = lw.compile(robot, gravity=(0.0, 0.0, 0.0)).closed.assembled.inverse_dynamics
+    n = qd.shape[1]
+    columns = [inverse(q, 0.0 * qd, np.broadcast_to(e, qd.shape)) for e in np.eye(n)]
+    kernels = example(name).assembled
+    A = kernels.mass_matrix(q)
+    assert error(A, np.stack(columns, axis=-1)) < 1e-12
+    assert error(kernels.bias_forces(q, qd), kernels.inverse_dynamics(q, qd, 0.0 * qd)) < 1e-12
+    assert np.linalg.eigvalsh(A).min() > 0.0
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_power_of_motors_is_the_rate_of_energy(name):
+    chain, dyn = example(name), dynamics(example(name).robot)
+    q, qd_active, qdd_active = states(name, 50, seed=5)
+    qd, qdd = chain.assembled.motion(q, qd_active, qdd_active)
+    tau = chain.assembled.inverse_dynamics(q, qd_active, qdd_active)
+    h = 1e-5
+
+    def energy(t):
+        at = q + qd * t + 0.5 * qdd * t * t
+        return dyn.kinetic_energy(at, qd + qdd * t) + dyn.potential_energy(at)
+
+    rate = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h)
+    assert error((tau * qd_active).sum(axis=1), rate) < 1e-7
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_velocities_and_accelerations_are_derivatives_of_positions(name):
+    """Of closed positions along a motion of the active joints, by differences."""
+    chain = example(name)
+    q, qd, qdd = states(name, 20, seed=3)
+    motion = chain.motion(chain.of(q), qd, qdd, guess=q)
+    h = 1e-3
+    moved = [chain.positions(chain.of(q) + qd * t + 0.5 * qdd * t * t, guess=q).q for t in (-2 * h, -h, 0.0, h, 2 * h)]
+    first = (8.0 * (moved[3] - moved[1]) - (moved[4] - moved[0])) / (12.0 * h)
+    second = (16.0 * (moved[3] + moved[1]) - (moved[4] + moved[0]) - 30.0 * moved[2]) / (12.0 * h * h)
+    assert error(motion.qd, first) < 1e-7
+    assert error(motion.qdd, second) < 1e-5
+    G = chain.assembled.velocity_map(q)
+    assert error((G @ qd[..., None])[..., 0], motion.qd) < 1e-12
+    drift = chain.assembled.drift(q, qd)
+    assert error((G @ qdd[..., None])[..., 0] + drift, motion.qdd) < 1e-11
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_derivatives_of_the_inverse_model(name):
+    """By differences of the whole chain of functions: loops closed anew, then torques."""
+    chain = example(name)
+    q, qd, qdd = states(name, 6, seed=7)
+    x = chain.of(q)
+    found = chain.inverse_dynamics_derivatives(x, qd, qdd, guess=q)
+    h = 1e-4
+    for k in range(x.shape[1]):
+        e = h * np.eye(x.shape[1])[k]
+
+        def torque(t, e=e, by=None):
+            shifted = [y + t * e if n == by else y for n, y in zip(("q", "qd", "qdd"), (x, qd, qdd), strict=True)]
+            return chain.inverse_dynamics(*shifted, guess=q).tau
+
+        for by, exact in zip(("q", "qd", "qdd"), found[:3], strict=True):
+            slope = (8 * (torque(1, by=by) - torque(-1, by=by)) - (torque(2, by=by) - torque(-2, by=by))) / (12 * h)
+            assert np.abs(exact[..., k] - slope).max() < 1e-6 * (1.0 + np.abs(slope).max()), by
+
+
+def test_plain_python_is_the_kernel():
+    """The reduced model on Python's numbers, which nothing compiled."""
+    chain = example("fivebar")
+    q, qd, _ = states("fivebar", 1)
+    linkage = Linkage(Tree.of(chain.robot), q[0].tolist(), chain.structure.part)
+    assert error(linkage.rates(qd[0].tolist()), chain.assembled.rates(q[0], qd[0])) < 1e-13
+
+
+def test_frames_of_a_cut_do_not_matter():
+    """Turned together, frames of a spherical cut leave the motion as it is, and turn the wrench."""
+    robot = lw.load("ankle")
+    turn = with_z_along(Vec3(0.6, 0.48, 0.64))
+    loops = [replace(c, origin_a=Pose(turn, c.origin_a.p), origin_b=Pose(EYE3, c.origin_b.p)) for c in robot.loops]
+    other = lw.compile(robot.replace(loops=loops)).closed
+    q, qd, qdd = states("ankle", 5)
+    ours, theirs = (c.assembled.reactions(q, qd, qdd) for c in (lw.compile(robot).closed, other))
+    assert error(theirs.tau, ours.tau) < 1e-11
+    assert error(theirs.wrench[..., :3] @ np.array(turn).T, ours.wrench[..., :3]) < 1e-11

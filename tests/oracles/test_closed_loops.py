@@ -1,0 +1,57 @@
+"""Closed chains against Pinocchio's constrained dynamics, on the same trees with the same points held together."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import linkwise as lw
+from support.linkages import EXAMPLES, example, states
+from support.pinocchio_bridge import model, to_pin_q, to_pin_v
+from support.trees import error
+
+ROWS = 20
+
+
+def theirs(robot, tmp_path):
+    """Pinocchio's model of the tree, and its constraints: the points of revolute and spherical cuts."""
+    path = tmp_path / "tree.urdf"
+    lw.save(robot.replace(loops=()), path)
+    made = model(path)
+    for joint in robot.joints:
+        made.armature[made.joints[made.getJointId(joint.name)].idx_v] = joint.armature
+    constraints = []
+    for loop in robot.loops:
+        ends = []
+        for link, origin in ((loop.a, loop.origin_a), (loop.b, loop.origin_b)):
+            frame = made.frames[made.getFrameId(link, pin.FrameType.BODY)]
+            ends += [frame.parentJoint, frame.placement * pin.SE3(np.array(origin.R), np.array(origin.p))]
+        constraints.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, made, *ends, pin.ReferenceFrame.LOCAL))
+    return made, constraints
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_accelerations(name, tmp_path):
+    """In random closed states under random torques; planar loops have equations out of the plane, which repeat."""
+    chain = example(name)
+    robot = chain.robot
+    made, constraints = theirs(robot, tmp_path)
+    data = made.createData()
+    cuts = [c.createData() for c in constraints]
+    pin.initConstraintDynamics(made, data, constraints, cuts)
+    settings = pin.ProximalSettings(1e-14, 1e-10, 200)
+    q, qd_active, _ = states(name, ROWS, seed=11)
+    rng = np.random.default_rng(3)
+    tau = rng.uniform(-3.0, 3.0, (ROWS, len(chain.structure.part.active)))
+    found = chain.assembled.forward_dynamics(q, qd_active, tau)
+    qd = chain.assembled.rates(q, qd_active)
+    full = np.zeros_like(qd)
+    full[:, list(chain.structure.part.active)] = tau
+    answers = []
+    for state in zip(*(f(robot, made, x) for f, x in ((to_pin_q, q), (to_pin_v, qd), (to_pin_v, full))), strict=True):
+        answers.append(pin.constraintDynamics(made, data, *state, constraints, cuts, settings).copy())
+    assert error(to_pin_v(robot, made, found.qdd), np.array(answers)) < 1e-6
+    # the states are closed in their model too
+    pin.forwardKinematics(made, data, to_pin_q(robot, made, q[0]))
+    for c in constraints:
+        a, b = (data.oMi[j] * X for j, X in ((c.joint1_id, c.joint1_placement), (c.joint2_id, c.joint2_placement)))
+        assert np.abs(a.translation - b.translation).max() < 1e-11

@@ -1,0 +1,55 @@
+"""An angle known by its cosine and sine, which closed forms give; algorithms of trees ask for no more than these."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from linkwise.scalar import Scalar, sqrt
+
+
+@dataclass(frozen=True, slots=True)
+class Angle:
+    """The angle with cosine `c` and sine `s`: the position of a revolute joint where no arc is needed."""
+
+    c: Scalar
+    s: Scalar
+
+    @classmethod
+    def of(cls, value: float) -> Angle:
+        """A known angle."""
+        return cls(math.cos(value), math.sin(value))
+
+    def cos(self) -> Scalar:
+        return self.c
+
+    def sin(self) -> Scalar:
+        return self.s
+
+    def __mul__(self, ratio: float) -> Angle:
+        if ratio == 1.0:
+            return self
+        if ratio == -1.0:
+            return Angle(self.c, -self.s)
+        raise TypeError(f"an angle known by its cosine and sine cannot be multiplied by {ratio!r}")
+
+    def __add__(self, turn: float) -> Angle:
+        if turn == 0.0:
+            return self
+        c, s = math.cos(turn), math.sin(turn)
+        return Angle(self.c * c - self.s * s, self.s * c + self.c * s)
+
+
+Position = Any  # of a joint: an Angle, or a length
+
+
+def sum_of_waves(a: Scalar, b: Scalar, d: Scalar, branch: float) -> Angle:
+    """The angle with a cos + b sin = d: of the two, the one where a sin - b cos has the sign `branch`.
+
+    Not a number where there is none.
+    """
+    square = a * a + b * b
+    inverse = 1.0 / square
+    rest = sqrt(square - d * d) * branch
+    return Angle((a * d - b * rest) * inverse, (b * d + a * rest) * inverse)

@@ -1,0 +1,171 @@
+"""Joint positions of a leg from where its tip is, in closed form, over any scalar.
+
+A leg has one joint that sets a distance, and one or two revolute joints whose axes meet in a point, the centre, and
+that point the tip. The joint of the distance stands before the centre (the arm of a Delta robot, the slide of a
+hexaglide) or after it (the cylinder of a hexapod). Its equation is a quadratic one, or a cos + b sin = d; so is that of
+the second pointing joint. Each has two branches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from linkwise.errors import ModelError
+from linkwise.parallel.angle import Angle, Position, sum_of_waves
+from linkwise.robot.tree import Tree
+from linkwise.rotation import Turn
+from linkwise.scalar import is_number, sqrt
+from linkwise.spatial import Pose
+from linkwise.vector import EYE3, Vec3, dot
+
+NEAR = 1e-9  # m, by which axes that meet may miss each other
+SAME = 1e-6  # rad or m, between a configuration and the same one found again
+
+
+@dataclass(frozen=True)
+class Solution:
+    """How a leg is solved.
+
+    Args:
+        kinds: of its joints, "revolute" or "prismatic".
+        X: each joint's frame, z along its axis, in that of the joint before, at zero.
+        tip: in the frame of the last joint.
+        first: whether the joint of the distance comes first, else it comes last.
+        heights: of the centre along the axes of the pointing joints.
+        branches: signs of the two square roots: of the distance, and of the pointing.
+    """
+
+    kinds: tuple[str, ...]
+    X: tuple[Pose, ...]
+    tip: Vec3
+    first: bool
+    heights: tuple[float, ...]
+    branches: tuple[float, float] = (1.0, 1.0)
+
+    def positions(self, p: Vec3) -> list[Position]:
+        """The position of each joint with which the tip is at `p`; not numbers where it cannot get there."""
+        return self._distance_first(p) if self.first else self._distance_last(p)
+
+    def reach(self, q: Sequence[Position]) -> Vec3:
+        """Where the tip is."""
+        p = self.tip
+        for kind, X, x in zip(reversed(self.kinds), reversed(self.X), reversed(q), strict=True):
+            p = X.point(Turn(EYE3, x.cos(), x.sin()) @ p if kind == "revolute" else p + Vec3(0.0, 0.0, x))
+        return p
+
+    def _distance_first(self, p: Vec3) -> list[Position]:
+        X, beyond = self.X[0], self.X[1]
+        w = X.R.T @ (p - X.p)
+        e = beyond.point(Vec3(0.0, 0.0, self.heights[0]))  # the centre, as the first joint carries it
+        t = self.tip - Vec3(0.0, 0.0, self.heights[-1])
+        if self.kinds[0] == "prismatic":
+            d, square = e - w, dot(t, t)
+            x: Position = sqrt(square - d.x * d.x - d.y * d.y) * self.branches[0] - d.z
+            v = Vec3(w.x - e.x, w.y - e.y, w.z - e.z - x)
+        else:
+            d = 0.5 * (dot(e, e) - dot(t, t) + dot(w, w)) - e.z * w.z
+            x = sum_of_waves(w.x * e.x + w.y * e.y, w.y * e.x - w.x * e.y, d, self.branches[0])
+            v = Vec3(x.c * w.x + x.s * w.y - e.x, x.c * w.y - x.s * w.x - e.y, w.z - e.z)
+        return [x, *self._pointing(self.X[1:], t, v)]
+
+    def _distance_last(self, p: Vec3) -> list[Position]:
+        X = self.X[-1]
+        v = p - self.X[0].point(Vec3(0.0, 0.0, self.heights[0]))
+        d = X.p - Vec3(0.0, 0.0, self.heights[-1])
+        square = dot(v, v)
+        if self.kinds[-1] == "prismatic":
+            start, along = d + X.R @ self.tip, X.R.column(2)
+            b = dot(start, along)
+            x: Position = sqrt(square + (b * b - dot(start, start))) * self.branches[0] - b
+            u = start + along * x
+        else:
+            d, t = X.R.T @ d, self.tip
+            rest = 0.5 * (square - dot(d, d) - dot(t, t)) - d.z * t.z
+            x = sum_of_waves(d.x * t.x + d.y * t.y, d.y * t.x - d.x * t.y, rest, self.branches[0])
+            u = X.R @ (d + Turn(EYE3, x.c, x.s) @ t)
+        return [*self._pointing(self.X[:-1], u, v), x]
+
+    def _pointing(self, X: Sequence[Pose], u: Vec3, v: Vec3) -> list[Position]:
+        """The one or two angles that turn `u`, in axes of the last of these joints, to `v`, in those before them."""
+        v = X[0].R.T @ v
+        if len(X) == 1:
+            return [_turn(u, v)]
+        row = X[1].R.z
+        second = sum_of_waves(row.x * u.x + row.y * u.y, row.y * u.x - row.x * u.y, v.z - row.z * u.z, self.branches[1])
+        return [_turn(Turn(X[1].R, second.c, second.s) @ u, v), second]
+
+
+def _turn(u: Vec3, v: Vec3) -> Angle:
+    """The angle about z that turns `u` to `v`."""
+    inverse = 1.0 / (u.x * u.x + u.y * u.y)
+    return Angle((u.x * v.x + u.y * v.y) * inverse, (u.x * v.y - u.y * v.x) * inverse)
+
+
+# ---- which solution a leg has
+
+
+def solution_of(tree: Tree, tip: Vec3, home: Sequence[float], what: str) -> Solution:
+    """The solution of a leg whose `tip` is a point of its last body, on the branches where `home` lies."""
+    bodies = tree.bodies[1:]
+    kinds, X = tuple(b.kind for b in bodies), tuple(b.placement for b in bodies)
+    found = [s for first in (True, False) if (s := _arranged(kinds, X, tip, first)) is not None]
+    for candidate in found:
+        settled = _settled(candidate, home)
+        if settled is not None:
+            return settled
+    if found:
+        raise ModelError(
+            f"{what} home: expected a configuration in which the leg can move its tip in all directions, got"
+            f" {tuple(home)}. Give one in the middle of its motion."
+        )
+    raise ModelError(
+        f"{what}: expected one joint for the distance, first or last, and beside it"
+        f" {'two revolute joints whose axes meet' if len(kinds) == 3 else 'a revolute joint'}, got {', '.join(kinds)}."
+        " Model other legs as loops of a Robot."
+    )
+
+
+def _arranged(kinds: tuple[str, ...], X: tuple[Pose, ...], tip: Vec3, first: bool) -> Solution | None:
+    """The solution with the joint of the distance first or last, if the other joints can point."""
+    pointing = slice(1, None) if first else slice(None, -1)
+    if any(kind != "revolute" for kind in kinds[pointing]):
+        return None
+    inner = X[pointing][1:]
+    heights = _meeting(inner[0]) if inner else (0.0,)
+    return None if heights is None else Solution(kinds, X, tip, first, heights)
+
+
+def _meeting(X: Pose) -> tuple[float, float] | None:
+    """Where the z axes of two frames meet, as heights along them; None where they do not."""
+    u, p = X.R.column(2), X.p
+    sideways = u.x * u.x + u.y * u.y
+    if sideways < NEAR:
+        return None
+    height = -(p.x * u.x + p.y * u.y) / sideways
+    if math.hypot(p.x + u.x * height, p.y + u.y * height) > NEAR:
+        return None
+    return p.z + u.z * height, height
+
+
+def _settled(solution: Solution, home: Sequence[float]) -> Solution | None:
+    """The solution on the branches where `home` lies; None where branches meet there, or it cannot be found again."""
+    q = [Angle.of(x) if kind == "revolute" else x for kind, x in zip(solution.kinds, home, strict=True)]
+    p = solution.reach(q)
+    signs = product((1.0, -1.0), (1.0, -1.0) if len(q) == 3 else (1.0,))
+    found = [s for pair in signs if _returns(s := replace(solution, branches=pair), p, q)]
+    return found[0] if len(found) == 1 else None
+
+
+def _returns(solution: Solution, p: Vec3, q: Sequence[Position]) -> bool:
+    """Whether the solution for the tip at `p` is `q`."""
+    try:
+        return all(map(_near, solution.positions(p), q))
+    except (ZeroDivisionError, ValueError):  # of plain numbers: a centre on an axis, a root that is not real
+        return False
+
+
+def _near(a: Position, b: Position) -> bool:
+    return abs(a - b) < SAME if is_number(a) else math.hypot(a.c - b.c, a.s - b.s) < SAME

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwise.backend.layout import Layout
-from linkwise.backend.target import Target, splat
+from linkwise.backend.target import Target, literal
 from linkwise.graph.program import Port, Program
 
 STACK = 32 * 1024  # bytes of buffers beyond which they come from the heap
@@ -18,23 +18,22 @@ def loop(program: Program, target: Target, layouts: Sequence[Layout], chunks: in
     sizes = [p.size for p in program.inputs], [layout.size for layout in layouts]
     declared, buffers, release = _buffers(lanes, {"in": sum(sizes[0]), "out": sum(sizes[1]), "scratch": scratch})
     flags_declared, flags_cleared = _clear_flags(target)
-    constants = [
-        f"%k{k} = getelementptr {t}, ptr %out, i64 {k}\nstore {t} {splat(value)}, ptr %k{k}, align {8 * lanes}"
-        for k, value in _constants(program, layouts).items()
-    ]
+    tables, filled = _constants(program, layouts, t)
     lines = [
         declared,
         flags_declared,
+        tables,
         """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {
 entry:
 %rows = load i64, ptr %dims""",
         _step_count(program) if program.repeated else "",
         buffers,
         _ports(program),
-        *constants,
-        f"""br label %loop
+        filled or "br label %start",
+        f"""start:
+br label %loop
 loop:
-%i = phi i64 [0, %entry], [%next, %done]
+%i = phi i64 [0, %start], [%next, %done]
 %more = icmp slt i64 %i, %rows
 br i1 %more, label %body, label %exit
 body:
@@ -75,10 +74,33 @@ def places(layouts: Sequence[Layout]) -> list[list[int]]:
     return found
 
 
-def _constants(program: Program, layouts: Sequence[Layout]) -> dict[int, float]:
-    """Vectors of the output buffer that never change."""
+def _constants(program: Program, layouts: Sequence[Layout], t: str) -> tuple[str, str]:
+    """Tables of what never changes in the output buffer, and the code that writes it there before the first tile."""
     results = [n for group in program.results for n in group]
-    return {p: n.value for n, group in zip(results, places(layouts), strict=True) if n.op == "const" for p in group}
+    values = {p: n.value for n, group in zip(results, places(layouts), strict=True) if n.op == "const" for p in group}
+    if not values:
+        return "", ""
+    count, lanes = len(values), t.split()[0][1:]
+    numbers = ", ".join(f"double {literal(x)}" for x in values.values())
+    tables = f"""@constant_at = internal constant [{count} x i32] [{", ".join(f"i32 {p}" for p in values)}]
+@constant = internal constant [{count} x double] [{numbers}]"""
+    return (
+        tables,
+        f"""br label %fill
+fill:
+%kf = phi i64 [0, %entry], [%kf1, %fill]
+%kp = getelementptr i32, ptr @constant_at, i64 %kf
+%ka = load i32, ptr %kp
+%kx = getelementptr double, ptr @constant, i64 %kf
+%kd = load double, ptr %kx
+%kv = insertelement {t} poison, double %kd, i32 0
+%ks = shufflevector {t} %kv, {t} poison, <{lanes} x i32> zeroinitializer
+%kb = getelementptr {t}, ptr %out, i32 %ka
+store {t} %ks, ptr %kb, align {8 * int(lanes)}
+%kf1 = add i64 %kf, 1
+%kdone = icmp uge i64 %kf1, {count}
+br i1 %kdone, label %start, label %fill""",
+    )
 
 
 def _body(program: Program, t: str, sizes: tuple[list[int], list[int]], chunks: int) -> str:

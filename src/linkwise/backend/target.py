@@ -14,6 +14,11 @@ class Target(NamedTuple):
     x86: bool
 
 
+def literal(value: float) -> str:
+    """A number, to the last bit."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
 def splat(value: float) -> str:
     """A constant in every lane."""
-    return f"splat (double 0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X})"
+    return f"splat (double {literal(value)})"

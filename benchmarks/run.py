@@ -14,16 +14,31 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def main() -> None:
+    import derivatives
+    import elastic
     import forward_dynamics
     import inverse_dynamics
     import loading
     import operations
+    import paths
+    import planning
+    import rates
     import startup
+
+    import closed
+    import parallel
 
     sections = {
         "inverse_dynamics": inverse_dynamics.run,
         "forward_dynamics": forward_dynamics.run,
+        "derivatives": derivatives.run,
         "operations": operations.run,
+        "closed": closed.run,
+        "parallel": parallel.run,
+        "rates": rates.run,
+        "planning": planning.run,
+        "paths": paths.run,
+        "elastic": elastic.run,
         "loading": loading.run,
         "startup": startup.run,
     }

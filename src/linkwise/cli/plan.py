@@ -1,0 +1,118 @@
+"""`linkwise plan`: the best motion of a robot, by a problem in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from linkwise.cli import show
+from linkwise.cli.arguments import INTERRUPTED, OutputFile, json_option, load, robot_argument, robot_options
+
+if TYPE_CHECKING:
+    from linkwise.plan.result import Plan
+
+
+@click.command(short_help="Plan a motion.")
+@robot_argument
+@click.argument("problem", type=click.Path(dir_okay=False))
+@click.option("--solver", type=click.Choice(["scipy", "ipopt", "uno"]), help="Instead of the file's.")
+@click.option("--time-limit", type=click.FloatRange(min=0.0, min_open=True), help="Seconds after which to stop.")
+@click.option("--guess", type=click.Path(dir_okay=False), help="A plan (.npz) to begin from.")
+@click.option("--output", "-o", type=OutputFile(".npz", ".csv"), help="Where to write the motion: .npz or .csv.")
+@click.option("--step", type=click.FloatRange(min=0.0, min_open=True), help="Seconds between rows of a .csv file.")
+@click.option("--plot", type=OutputFile(".png", ".svg", ".pdf"), help="Where to draw it: .png, .svg or .pdf.")
+@robot_options
+@json_option
+def plan(
+    robot: str, problem: str, solver: str | None, time_limit: float | None, guess: str | None, output: Path | None,
+    step: float | None, plot: Path | None, as_json: bool, **options: Any,
+) -> int:  # fmt: skip
+    """Find the best motion of a robot under limits of its joints and drives.
+
+    PROBLEM is a TOML file with the words of the library:
+
+    \b
+      start = [0.0, -2.0]            # or { joint1 = 0.0, joint2 = -2.0 }
+      goal = [1.0, -1.0]
+      [minimize]
+      time = 1.0
+      effort = 0.01
+      [limits]
+      effort = true                  # the robot's own, or a number, or by joint
+      [[reaction]]
+      joint = "joint2"
+      force = 500
+
+    Ctrl-C keeps the best motion so far. Exit code 1 means that no motion was found that keeps all limits.
+
+    \b
+    Examples:
+      linkwise plan rr fast.toml --plot fast.png
+      linkwise plan arm.urdf pick.toml -o pick.csv --step 0.004
+      linkwise plan arm.urdf pick.toml --solver uno --guess last.npz -o next.npz
+    """
+    from linkwise.plan.planner import plan as solve
+    from linkwise.plan.problem_file import read_problem
+    from linkwise.plan.result import Plan
+
+    model = load(robot, **options)
+    arguments = read_problem(problem)
+    given = {"solver": solver, "time_limit": time_limit, "guess": Plan.load(guess) if guess else None}
+    result = solve(model, **{**arguments, **{k: v for k, v in given.items() if v is not None}})
+    if output:
+        result.save(output, step)
+    if plot:
+        result.plot(plot)
+    if as_json:
+        show.as_json({**_facts(result), "output": output and str(output), "plot": plot and str(plot)})
+    else:
+        _print(result, output, plot)
+    return INTERRUPTED if result.status == "interrupted" else 0 if result.converged else 1
+
+
+def _facts(result: Plan) -> dict[str, Any]:
+    t = result.times()
+    rates = None if result.is_elastic else result.tau_dot(t)
+    tops = [
+        [None] * len(result.robot.names) if x is None else abs(x).max(axis=0).tolist()
+        for x in (result.qd(t), result.tau(t), rates)
+    ]
+    names = result.robot.names
+    return {
+        "robot": result.robot.name,
+        "status": result.status,
+        "duration": result.duration,
+        "objective": result.objective,
+        "worst": {"violation": result.worst.violation, "name": result.worst.name, "t": result.worst.t},
+        "terms": dict(result.terms),
+        "multipliers": dict(result.multipliers),
+        "facts": dict(result.facts),
+        "joints": [
+            {"joint": n, "top speed": v, "top torque": f, "top torque rate": r}
+            for n, v, f, r in zip(names, *tops, strict=True)
+        ],
+    }
+
+
+def _print(result: Plan, output: Path | None, plot: Path | None) -> None:
+    facts = _facts(result)
+    how = f"{result.facts['iterations']} iterations of {result.facts['solver']}, {result.facts['seconds']:.2g} s"
+    click.secho(f"{result.robot.name}: {result.words}", fg=None if result.converged else "red")
+    click.echo(f"objective {result.objective:.6g} ({how})")
+    for name, value in result.terms.items():
+        click.echo(f"  {name} {value:.6g}")
+    show.title("Top speeds, torques and their rates")
+    head = ("joint", "top speed", "top torque", "top torque rate")
+    show.table(head, [[j[head[0]], *(show.number(j[k]) for k in head[1:])] for j in facts["joints"]], right=head[1:])
+    strongest = sorted(result.multipliers.items(), key=lambda item: item[1])[:5]
+    if strongest:
+        show.title("What larger limits would gain: change of the objective per unit")
+        show.table(("limit", "change"), [(n, show.number(v)) for n, v in strongest], right=("change",))
+    click.echo()
+    for what, path in (("motion", output), ("plot", plot)):
+        if path:
+            click.echo(f"{what} in {path}")
+    if not output and not plot:
+        click.echo("To keep the motion, give --output FILE.npz or FILE.csv; to see it, --plot FILE.png.")

@@ -1,0 +1,30 @@
+"""Motions to be found: inverse kinematics, timings of paths, planned curves."""
+
+from linkwise.plan.constraints import base_motion as base_motion
+from linkwise.plan.constraints import bound as bound
+from linkwise.plan.constraints import cyclic as cyclic
+from linkwise.plan.constraints import mirrored as mirrored
+from linkwise.plan.constraints import passive as passive
+from linkwise.plan.constraints import reaction as reaction
+from linkwise.plan.ends import State as State
+from linkwise.plan.families import sweep as sweep
+from linkwise.plan.joint_limits import limits as limits
+from linkwise.plan.online import Scaler as Scaler
+from linkwise.plan.online import scaler as scaler
+from linkwise.plan.path import Path as Path
+from linkwise.plan.planner import plan as plan
+from linkwise.plan.point import Point as Point
+from linkwise.plan.positions import inverse_kinematics as inverse_kinematics
+from linkwise.plan.result import Plan as Plan
+from linkwise.plan.retimed import Retimed as Retimed
+from linkwise.plan.terms import effort as effort
+from linkwise.plan.terms import effort_rate as effort_rate
+from linkwise.plan.terms import energy as energy
+from linkwise.plan.terms import joint_jerk as joint_jerk
+from linkwise.plan.terms import power as power
+from linkwise.plan.terms import term as term
+from linkwise.plan.terms import time as time
+from linkwise.plan.timing import retime as retime
+from linkwise.plan.tool import keep_out as keep_out
+from linkwise.plan.tool import tool_path as tool_path
+from linkwise.plan.tool import via as via

@@ -1,0 +1,112 @@
+"""Limits of a robot's motion as vectors, from its joints or as a user gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.errors import InputError
+from linkwise.robot.coordinates import find, values_of
+from linkwise.robot.joint import Joint
+from linkwise.robot.robot import Robot, Slot
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Largest magnitudes (nv,) of each quantity, infinite where there is no limit."""
+
+    velocity: Array
+    acceleration: Array
+    jerk: Array
+    effort: Array
+    effort_rate: Array
+
+    @classmethod
+    def of(cls, robot: Robot, what: str, **given: Any) -> Bounds:
+        """The limits of the robot's joints, and in their place those that are given.
+
+        Each may be one number for all joints, a number for each, or a mapping by name, which leaves the others as they
+        are. `what` is the call that messages name.
+        """
+        return cls(**{f.name: _vector(robot, what, f.name, given.get(f.name)) for f in fields(cls)})
+
+    def has(self, name: str) -> bool:
+        """Whether any joint has a limit of this kind."""
+        return bool(np.isfinite(getattr(self, name)).any())
+
+
+def positive(value: Any, what: str) -> float:
+    """The number given, refused unless above 0 and finite."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0.0 < value < np.inf:
+        raise InputError(f"{what}: expected a number above 0, got {value!r}.")
+    return float(value)
+
+
+def whole(value: Any, least: int, what: str) -> int:
+    """The number given, refused unless whole and at least so large."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InputError(f"{what}: expected a whole number from {least} on, got {value!r}.")
+    return int(value)
+
+
+def single_joints(robot: Robot) -> Iterator[tuple[Joint, Slot, float]]:
+    """Each joint of one degree of freedom, the place of its coordinate, and its ratio to it."""
+    for joint in robot.joints:
+        slot = robot.slots.get(joint.mimic.joint if joint.mimic else joint.name)
+        if slot is not None and slot.nv == 1:
+            yield joint, slot, joint.mimic.ratio if joint.mimic else 1.0
+
+
+def open_chain(robot: Robot, what: str) -> None:
+    """Refuse robots with loops, whose joints do not move by themselves."""
+    if robot.loops:
+        raise InputError(
+            f"{what}: expected a tree, got the robot {robot.name!r} with loops, which would fall open."
+            " Use robot.replace(loops=()) for the tree alone."
+        )
+
+
+def plain_joints(robot: Robot, what: str) -> None:
+    """Refuse robots whose joints are not all of one degree of freedom and driven."""
+    open_chain(robot, what)
+    if robot.nq != robot.nv:
+        floating = [j.name for j in robot.joints if j.kind == "floating"]
+        raise InputError(f"{what}: expected joints of one degree of freedom, got the floating joint {floating[0]!r}.")
+    elastic = [j.name for j in robot.joints if j.is_elastic]
+    if elastic:
+        raise InputError(f"{what}: expected rigid drives, got the elastic joint {elastic[0]!r}. Use robot.rigid().")
+    if not robot.nv:
+        raise InputError(f"{what}: expected a robot that can move, got {robot.name!r} without joints.")
+
+
+def _vector(robot: Robot, what: str, name: str, given: Any) -> Array:
+    """The limits of one kind; a joint that mimics bounds the one it follows, except by its effort."""
+    own = np.full(robot.nv, np.inf)
+    for joint, slot, ratio in single_joints(robot):
+        if joint.mimic and (ratio == 0.0 or name.startswith("effort")):
+            continue
+        own[slot.v] = min(own[slot.v], getattr(joint.limits, name) / abs(ratio))
+    if given is None:
+        return own
+    if isinstance(given, Mapping):
+        for joint_name, value in given.items():
+            slot = find(robot, joint_name)
+            own[slot.v : slot.v + slot.nv] = values_of(f"{what} {name} of {joint_name}", value, slot.nv)
+        found = own
+    else:
+        try:
+            found = np.array(np.broadcast_to(np.asarray(given, dtype=float), (robot.nv,)))
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"{what} {name}: expected a number, {robot.nv} numbers or a mapping by joint, got {given!r}."
+            ) from error
+    if not (found > 0.0).all():
+        k = int(np.argmin(found > 0.0))
+        raise InputError(f"{what} {name}: expected limits above 0, got {found[k]:g} for {robot.names[k]!r}.")
+    return found

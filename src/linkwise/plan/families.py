@@ -1,0 +1,120 @@
+"""Families of plans: each begins from a neighbour, in this process or in others, and none that is done is lost."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from linkwise.errors import InputError, LinkwiseError
+from linkwise.plan.result import Plan
+from linkwise.status import StatusLine
+
+Solve = Callable[[Any, Plan | None], Plan]
+
+
+def sweep(
+    solve: Solve,
+    values: Iterable[Any],
+    *,
+    executor: Executor | None = None,
+    folder: str | PathLike[str] | None = None,
+    progress: bool = True,
+) -> list[Plan]:
+    """Plans for a family of values, such as weights or payloads, in their order.
+
+    `solve(value, guess)` returns the plan of one value; `guess` is the plan of a neighbour, to begin from, or None.
+    One after the other each begins from the one before. In an executor the middle value is solved first, and all others
+    begin from it; for processes `solve` has to be a function of a module.
+
+    Args:
+        solve: what to do for one value.
+        values: such as [0.0, 0.1, 1.0]; they are known by their `repr`.
+        executor: any `concurrent.futures.Executor`: a pool of processes, or a cluster's.
+        folder: where finished plans are kept; called again after a failure, only those that miss are solved.
+        progress: whether to show a line of it on a terminal.
+    """
+    every = list(values)
+    if not callable(solve):
+        raise InputError(f"sweep: expected a function of a value and a guess, got {solve!r}.")
+    if not every:
+        raise InputError("sweep: expected values, got none.")
+    store = _Store(folder, every)
+    line = StatusLine() if progress else None
+    plans = {k: plan for k in range(len(every)) if (plan := store.read(k)) is not None}
+
+    def finished(k: int, plan: Any) -> None:
+        if not isinstance(plan, Plan):
+            raise InputError(f"sweep: expected a Plan from the function for the value {every[k]!r}, got {plan!r}.")
+        plans[k] = plan
+        store.write(k, plan)
+        if line:
+            line.write(f"sweep: {len(plans)} of {len(every)} plans, the last for {every[k]!r}: {plan.status}")
+
+    try:
+        if executor is None:
+            for k in range(len(every)):
+                if k not in plans:
+                    finished(k, solve(every[k], plans.get(k - 1)))
+        else:
+            _in_executor(executor, solve, every, plans, finished)
+    finally:
+        if line:
+            line.wipe()
+    return [plans[k] for k in range(len(every))]
+
+
+def _in_executor(
+    executor: Executor,
+    solve: Solve,
+    values: Sequence[Any],
+    plans: dict[int, Plan],
+    finished: Callable[[int, Any], None],
+) -> None:
+    """The middle one first, then all others from the nearest that is done."""
+    missing = [k for k in range(len(values)) if k not in plans]
+    if not plans:
+        middle = missing.pop(len(missing) // 2)
+        finished(middle, executor.submit(solve, values[middle], None).result())
+    waiting: dict[Future[Plan], int] = {}
+    for k in missing:
+        near = min(plans, key=lambda j: abs(j - k))
+        waiting[executor.submit(solve, values[k], plans[near])] = k
+    failure: BaseException | None = None
+    for future in as_completed(waiting):
+        error = future.exception()
+        if error is None:
+            finished(waiting[future], future.result())
+        else:
+            failure = failure or error
+    if failure is not None:
+        raise failure
+
+
+class _Store:
+    """Finished plans in a folder, one file for each value."""
+
+    def __init__(self, folder: str | PathLike[str] | None, values: Sequence[Any]) -> None:
+        self.folder = None if folder is None else Path(folder)
+        if self.folder is not None:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(f"sweep folder {str(folder)!r}: {error.strerror or error}.") from error
+        self.names = [f"{k:04d}-{hashlib.sha256(repr(v).encode()).hexdigest()[:16]}.npz" for k, v in enumerate(values)]
+
+    def read(self, k: int) -> Plan | None:
+        """The plan of a value, where it was finished; a file that cannot be read counts as missing."""
+        if self.folder is None or not (self.folder / self.names[k]).exists():
+            return None
+        try:
+            return Plan.load(self.folder / self.names[k])
+        except LinkwiseError:
+            return None
+
+    def write(self, k: int, plan: Plan) -> None:
+        if self.folder is not None:
+            plan.save(self.folder / self.names[k])

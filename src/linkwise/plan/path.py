@@ -1,0 +1,178 @@
+"""Paths of joint positions over a parameter that is not time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.errors import InputError
+from linkwise.robot.robot import Robot
+
+Array = NDArray[np.float64]
+ORDER = 3  # how many derivatives a path has
+SOUGHT = 1000  # intervals in which reversals are looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Positions q(s) for s from `start` to `end`, with their first three derivatives.
+
+    Args:
+        function: of s (rows,); returns q and its derivatives by s, an array (4, rows, nq).
+        start, end: the ends of s.
+        breaks: values of s between them where a derivative jumps.
+        width: the number of joints.
+        outer: for a path over another parameter, that parameter and its derivative.
+    """
+
+    function: Callable[[Array], Array]
+    start: float
+    end: float
+    breaks: tuple[float, ...] = ()
+    width: int = 0
+    outer: Callable[[Array], tuple[Array, Array]] | None = None
+
+    @classmethod
+    def of(cls, robot: Robot, path: Any, what: str) -> Path:
+        """The path given: a `Path`, points to pass through (rows, nq), or a spline of SciPy."""
+        if isinstance(path, Path):
+            found = path
+        elif hasattr(path, "derivative") and callable(path):
+            found = cls.spline(path)
+        else:
+            found = cls.through(path, robot, what)
+        if found.width != robot.nq:
+            raise InputError(f"{what} path: expected {robot.nq} joint positions in each point, got {found.width}.")
+        return found
+
+    @classmethod
+    def through(cls, points: Any, robot: Robot, what: str = "path") -> Path:
+        """The smooth curve through points (rows, nq): a quintic spline over the distance, of lower degree below six."""
+        from scipy.interpolate import make_interp_spline
+
+        rows = [robot.q(p) for p in points] if _has_names(points) else points
+        try:
+            q = np.asarray(rows, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{what} path: expected points of {robot.nq} joint positions, got {points!r}.") from error
+        if q.ndim != 2 or q.shape[1] != robot.nq or len(q) < 2:
+            raise InputError(f"{what} path: expected at least two points (rows, {robot.nq}), got the shape {q.shape}.")
+        if not np.isfinite(q).all():
+            raise InputError(f"{what} path: expected finite positions, got NaN or infinity.")
+        steps = np.linalg.norm(np.diff(q, axis=0), axis=1)
+        if not (steps > 0.0).all():
+            k = int(np.argmin(steps > 0.0))
+            raise InputError(f"{what} path: expected points that differ, got points {k} and {k + 1} alike. Drop one.")
+        s = np.concatenate([[0.0], np.cumsum(np.sqrt(steps))])
+        degree = next(k for k in (5, 3, 2, 1) if len(q) > k)
+        return cls.spline(make_interp_spline(s / s[-1], q, k=degree, axis=0))
+
+    @classmethod
+    def spline(cls, curve: Any) -> Path:
+        """The path of a spline of SciPy (BSpline, CubicSpline, PPoly, ...) over all of its parameter."""
+        if not (hasattr(curve, "x") or (hasattr(curve, "t") and hasattr(curve, "k"))):
+            raise InputError(f"path: expected a spline with knots, such as BSpline or CubicSpline, got {curve!r}.")
+        knots = np.unique(curve.t[curve.k : len(curve.t) - curve.k] if hasattr(curve, "t") else curve.x)
+        width = np.asarray(curve(knots[0])).reshape(-1).size
+
+        def values(s: Array) -> Array:
+            return np.stack([np.asarray(curve(s, nu)).reshape(len(s), -1) for nu in range(ORDER + 1)])
+
+        return cls(values, float(knots[0]), float(knots[-1]), tuple(map(float, knots[1:-1])), width)
+
+    def __call__(self, s: Any) -> Array:
+        """Positions (..., nq) at s."""
+        x = np.asarray(s, dtype=float)
+        return self.function(x.reshape(-1))[0].reshape(*x.shape, -1)
+
+    def derivatives(self, s: Array) -> Array:
+        """Positions and three derivatives by s, (4, rows, nq)."""
+        within = np.clip(np.asarray(s, dtype=float), self.start, self.end)
+        return np.asarray(self.function(within), dtype=float)
+
+    def jumps(self, order: int) -> list[float]:
+        """The breaks at which the derivative of this order jumps."""
+        if not self.breaks:
+            return []
+        s, step = np.array(self.breaks), 1e-9 * (self.end - self.start)
+        before, after = (self.derivatives(s + side)[order] for side in (-step, step))
+        size = np.abs(self.derivatives(np.linspace(self.start, self.end, 100))[order]).max()
+        return [float(x) for x in s[np.abs(after - before).max(axis=1) > 1e-5 * size]]
+
+    def eased(self) -> Path:
+        """The same path over x from 0 to 1, with s(x) = 10 x^3 - 15 x^4 + 6 x^5 of the way.
+
+        It begins and ends like the third power of x, as a motion does that starts at rest with a bounded jerk: a
+        constant speed of x is one, so that the speed of the best motion has no zeros or roots at the ends.
+        """
+        length = self.end - self.start
+
+        def values(x: Array) -> Array:
+            s1 = 30.0 * (x * (1.0 - x)) ** 2 * length
+            s2 = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) * length
+            s3 = 60.0 * (1.0 - 6.0 * x + 6.0 * x * x) * length
+            q, q1, q2, q3 = self.derivatives(self.start + length * _eased(x))
+            s1, s2, s3 = s1[:, None], s2[:, None], s3[:, None]
+            return np.stack([q, q1 * s1, q2 * s1**2 + q1 * s2, q3 * s1**3 + 3.0 * q2 * s1 * s2 + q1 * s3])
+
+        def outer(x: Array) -> tuple[Array, Array]:
+            return self.start + length * _eased(x), 30.0 * length * (x * (1.0 - x)) ** 2
+
+        breaks = tuple(_inverse(_eased, (s - self.start) / length) for s in self.breaks)
+        return Path(values, 0.0, 1.0, breaks, self.width, outer)
+
+    def with_reversals(self) -> Path:
+        """The same, with breaks where a joint turns back, since friction jumps there."""
+        from scipy.optimize import brentq
+
+        x = np.unique(np.concatenate([np.linspace(self.start, self.end, SOUGHT + 1), self.breaks]))
+        slope = self.derivatives(x)[1]
+        found = set(self.breaks)
+        for k, joint in np.argwhere(slope[:-1] * slope[1:] < 0.0):
+            found.add(float(brentq(lambda y, j=joint: self.derivatives(np.array([y]))[1][0, j], x[k], x[k + 1])))
+        least = 1e-9 * (self.end - self.start)
+        breaks = [s for s in sorted(found) if self.start + least < s < self.end - least]
+        kept = [s for s, before in zip(breaks, [-np.inf, *breaks], strict=False) if s - before > least]
+        return replace(self, breaks=tuple(kept))
+
+    def place(self, x: Array) -> tuple[Array, Array]:
+        """The user's parameter at x, and its derivative by x."""
+        return self.outer(x) if self.outer else (x, np.ones_like(x))
+
+    def grid(self, intervals: int, ends_at_rest: bool = False) -> Array:
+        """About so many intervals over the parameter, with the breaks among their ends.
+
+        With `ends_at_rest` they become shorter towards both ends, as if equal times were spent in them.
+        """
+        length = self.end - self.start
+        shares = [(s - self.start) / length for s in self.breaks]
+        ends = np.array([0.0, *(_inverse(_graded, s) if ends_at_rest else s for s in shares), 1.0])
+        counts = np.maximum(1, np.round(intervals * np.diff(ends))).astype(int)
+        parts = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(ends[:-1], ends[1:], counts, strict=True)]
+        share = np.concatenate([*parts, [1.0]])
+        x = self.start + length * (_graded(share) if ends_at_rest else share)
+        x[-1] = self.end
+        return x
+
+
+def _has_names(points: Any) -> bool:
+    return isinstance(points, Sequence) and bool(points) and all(isinstance(p, Mapping) for p in points)
+
+
+def _eased(x: Any) -> Any:
+    return x * x * x * (10.0 - 15.0 * x + 6.0 * x * x)
+
+
+def _graded(x: Any) -> Any:
+    return x * x * (3.0 - 2.0 * x)
+
+
+def _inverse(function: Callable[[float], float], share: float) -> float:
+    """x with function(x) = share."""
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda x: function(x) - share, 0.0, 1.0, xtol=1e-15))

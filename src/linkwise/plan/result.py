@@ -1,0 +1,191 @@
+"""What `plan` gives: the motion as functions of time, how good it is, and how well it keeps its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.algorithms import elastic_feedforward, force_rates, joint_wrenches
+from linkwise.compile import compile
+from linkwise.errors import InputError, LinkwiseError, UnknownNameError
+from linkwise.plan.curve import Array, Curve
+from linkwise.plan.problem import Worst
+from linkwise.plan.program import Dual
+from linkwise.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A planned motion.
+
+    Args:
+        robot: what moves.
+        curve: its motion.
+        objective: what was minimised.
+        status: "converged", "infeasible", "stopped" (too many iterations), "out of time" or "interrupted".
+        worst: the largest violation on the fine grid, relative to its limit, with its name and time.
+        terms: the integral of each term without its factor, by name.
+        multipliers: what a larger limit would change: d objective / d limit, by name of the constraint.
+        facts: how it was computed: solver, iterations, rounds, seconds.
+        duals: multipliers of single rows, from which a solver can start again.
+    """
+
+    robot: Robot
+    curve: Curve
+    objective: float
+    status: str
+    worst: Worst
+    terms: Mapping[str, float] = field(default_factory=dict)
+    multipliers: Mapping[str, float] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    duals: tuple[Dual, ...] = field(default=(), repr=False)
+
+    @property
+    def duration(self) -> float:
+        """Seconds."""
+        return self.curve.duration
+
+    @property
+    def converged(self) -> bool:
+        return self.status == "converged"
+
+    @property
+    def words(self) -> str:
+        """How it went, in a sentence."""
+        if self.converged:
+            edge = f" (the {self.facts['edge']} that was allowed)" if self.facts.get("edge") else ""
+            return f"converged: {self.duration:.6g} s{edge}, {self.worst}"
+        if self.status == "infeasible":
+            return f"infeasible: {self.worst}"
+        return f"{self.status}: {self.duration:.6g} s so far, {self.worst}"
+
+    # ---- the motion at any time
+
+    def q(self, t: Any) -> Array:
+        """Positions at times t (...,), of shape (..., n)."""
+        return self.curve(t)
+
+    def qd(self, t: Any) -> Array:
+        """Velocities."""
+        return self.curve(t, 1)
+
+    def qdd(self, t: Any) -> Array:
+        """Accelerations."""
+        return self.curve(t, 2)
+
+    def qddd(self, t: Any) -> Array:
+        """Jerks."""
+        return self.curve(t, 3)
+
+    @cached_property
+    def is_elastic(self) -> bool:
+        """Whether the robot has elastic drives, whose torques are those of motors and have no rates here."""
+        return any(j.is_elastic for j in self.robot.joints)
+
+    @cached_property
+    def _rates(self) -> Any:
+        return compile(self.robot, force_rates)
+
+    def _motors(self, t: Any) -> Any:
+        """Motion of motors behind springs, and torques of all drives."""
+        motion = [self.curve(t, k) for k in range(5)]
+        try:
+            return compile(self.robot, elastic_feedforward)(*motion)
+        except LinkwiseError:  # where motors act on each other through springs
+            return compile(self.robot, elastic_feedforward, coupling="rigid")(*motion)
+
+    def tau(self, t: Any) -> Array:
+        """Torques of the drives."""
+        if self.is_elastic:
+            return self._motors(t).tau
+        return self._rates(self.q(t), self.qd(t), self.qdd(t), self.qddd(t)).tau
+
+    def tau_dot(self, t: Any) -> Array:
+        """Torque rates, of rigid drives."""
+        if self.is_elastic:
+            raise InputError("tau_dot: expected rigid drives, got elastic ones.")
+        return self._rates(self.q(t), self.qd(t), self.qdd(t), self.qddd(t)).tau_dot
+
+    @cached_property
+    def _wrenches(self) -> Any:
+        return compile(self.robot, joint_wrenches)
+
+    def wrenches(self, t: Any) -> Array:
+        """Reactions through the joints (..., links, 6), as `joint_wrenches` has them."""
+        state = [self.q(t), self.qd(t), self.qdd(t)]
+        if self.is_elastic:
+            state = [np.concatenate(pair, axis=-1) for pair in zip(state, self._motors(t)[:3], strict=True)]
+        return self._wrenches(*state).wrench
+
+    # ---- channels by name
+
+    def times(self, step: float | None = None) -> Array:
+        """Evenly spread times, the end among them; with `step` at that distance, the last one at the end."""
+        if step is None:
+            return np.linspace(0.0, self.duration, 401)
+        if not 0.0 < step < np.inf:
+            raise InputError(f"step: expected seconds above zero, got {step!r}.")
+        even = np.arange(int(np.ceil(self.duration / step - 1e-9))) * step
+        return np.append(even, self.duration)
+
+    def columns(self, step: float | None = None) -> dict[str, Array]:
+        """Everything as named columns: t, q.elbow, ..., tau.elbow, tau_dot.elbow, wrench.elbow.fx, ..."""
+        t = self.times(step)
+        found = {"t": t}
+        for quantity in ("q", "qd", "qdd", "qddd", "tau", *(() if self.is_elastic else ("tau_dot",))):
+            values = getattr(self, quantity)(t)
+            found |= {f"{quantity}.{n}": values[:, k] for k, n in enumerate(self.robot.names)}
+        wrench = self.wrenches(t)
+        moving = [j.name for j in self.robot.joints if not j.is_fixed]
+        found |= {f"wrench.{n}.{c}": wrench[:, k, i] for k, n in enumerate(moving) for i, c in enumerate(WRENCH)}
+        return found
+
+    def __getitem__(self, name: str) -> Array:
+        """One of the columns."""
+        columns = self.columns()
+        if name not in columns:
+            raise UnknownNameError("channel", name, columns)
+        return columns[name]
+
+    # ---- files and pictures
+
+    def save(self, path: str | PathLike[str], step: float | None = None) -> None:
+        """Write all to an .npz file that `Plan.load` takes back, or the motion and torques to a .csv file.
+
+        Args:
+            path: ends in .npz or .csv.
+            step: seconds between rows of a .csv file, such as a controller's period.
+        """
+        from linkwise.plan.files import save
+
+        save(self, path, step)
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Plan:
+        """The plan of an .npz file."""
+        from linkwise.plan.files import load
+
+        return load(path)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
+        """A picture of positions, speeds, torques and their rates, which `path` (.png, .svg or .pdf) receives."""
+        from linkwise.figures import save_figure
+        from linkwise.plan.plot import figure_of
+
+        figure = figure_of(self)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def __repr__(self) -> str:
+        return f"<Plan of {self.robot.name!r}: {self.words}>"

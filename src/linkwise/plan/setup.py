@@ -1,0 +1,73 @@
+"""A planning problem as users put it, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from linkwise.errors import InputError
+from linkwise.plan.curve import Basis
+from linkwise.plan.ends import state_of
+from linkwise.plan.problem import Problem
+from linkwise.plan.terms import time
+from linkwise.plan.words import Constraint, Sum, positive
+from linkwise.robot.robot import Robot
+
+
+def problem_of(
+    robot: Any,
+    start: Any,
+    goal: Any,
+    minimize: Any,
+    subject_to: Any,
+    duration: Any,
+    count: int,
+    degree: Any,
+    points: Any,
+) -> Problem:
+    """The problem that users put, checked before any work begins."""
+    _check_robot(robot)
+    constraints = _constraints(subject_to)
+    terms = Sum.of(time() if minimize is None else minimize)
+    seconds, between = _duration(duration)
+    if isinstance(points, bool) or not isinstance(points, int) or points < 1:
+        raise InputError(f"points: expected a whole number of at least 1, got {points!r}.")
+    states = state_of(start, "start"), state_of(goal, "goal")
+    basis = Basis.uniform(3 if degree is None else degree, count)
+    problem = Problem(robot, *states, terms, constraints, basis, seconds, between, points)
+    _ = problem.base, problem.ends, problem.rows, problem.box
+    if degree is None and problem.orders > basis.degree:  # a curve whose highest derivative has no jumps
+        return replace(problem, basis=Basis.uniform(problem.orders, count))
+    return problem
+
+
+def _check_robot(robot: Any) -> None:
+    if not isinstance(robot, Robot):
+        raise InputError(f"plan: expected a Robot, got {robot!r}. Load one with lw.load(...).")
+    floating = [j.name for j in robot.joints if j.kind == "floating"]
+    if floating:
+        raise InputError(f"plan: expected joints of one degree of freedom, got the floating joint {floating[0]!r}.")
+    if len(robot.names) == 0:
+        raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
+    if robot.loops:
+        raise InputError(f"plan: expected a tree, got the robot {robot.name!r} with closed loops.")
+
+
+def _constraints(given: Any) -> tuple[Constraint, ...]:
+    every = [given] if isinstance(given, Constraint) else list(given) if isinstance(given, Iterable) else [given]
+    for c in every:
+        if not isinstance(c, Constraint):
+            raise InputError(f"subject_to: expected constraints such as lw.limits('effort'), got {c!r}.")
+    return tuple(every)
+
+
+def _duration(given: Any) -> tuple[float | None, tuple[float, float] | None]:
+    if given is None:
+        return None, None
+    if isinstance(given, Sequence) and len(given) == 2:
+        low, high = (positive(x, "duration") for x in given)
+        if not low < high:
+            raise InputError(f"duration: expected a shorter and a longer one, got {given!r}.")
+        return None, (low, high)
+    return positive(given, "duration"), None

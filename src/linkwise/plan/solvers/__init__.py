@@ -1,0 +1,103 @@
+"""Solvers behind one door: a `Program` in, an `Answer` out.
+
+One solve runs at a time in a process, whatever threads ask for: solvers keep state of their own. Use processes for
+several. The BLAS has one thread meanwhile: the matrices are small, and more threads make them many times slower.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+from importlib import import_module
+from typing import Any
+
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.plan.curve import Array
+from linkwise.plan.program import Program
+from linkwise.plan.solvers.monitor import Answer as Answer
+from linkwise.plan.solvers.monitor import Monitor as Monitor
+from linkwise.plan.solvers.monitor import Stop as Stop
+
+# each solver: its module, and the package that it needs with the extra that brings it
+SOLVERS = {"scipy": ("slsqp", "scipy", ""), "ipopt": ("ipopt", "casadi", "ipopt"), "uno": ("uno", "unopy", "uno")}
+
+TRIES = 3  # from the best motion so far, where a solver fails although there is one
+
+_lock = threading.RLock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def find(name: Any) -> Callable[..., Answer]:
+    """The function of a solver, if its package is installed."""
+    if name not in SOLVERS:
+        raise UnknownNameError("solver", name, SOLVERS)
+    module, package, extra = SOLVERS[name]
+    try:
+        import_module(package)
+    except ImportError as error:
+        raise InputError(
+            f"solver {name!r}: expected the package {package!r} to be installed, got none."
+            f" Install it with: pip install 'linkwise[{extra}]', or use solver='scipy'."
+        ) from error
+    return import_module(f"linkwise.plan.solvers.{module}").solve
+
+
+def solve(
+    name: str,
+    program: Program,
+    x: Array,
+    monitor: Monitor,
+    *,
+    tolerance: float,
+    iterations: int,
+    warm: Array | None = None,
+) -> Answer:
+    """Solve a program from `x`; stopped early, it answers with the best that was feasible.
+
+    Args:
+        name: of the solver.
+        program: what to solve.
+        x: where to start.
+        monitor: who watches, shows progress, and stops.
+        tolerance: of optimality and of rows.
+        iterations: at most so many.
+        warm: multipliers of rows from a neighbouring problem.
+    """
+    run = find(name)
+    answer: Answer | None = None
+    with _lock, _one_thread(), monitor.listening():
+        monitor.watch(program)
+        try:
+            for _ in range(TRIES):
+                answer = run(program, x, monitor, tolerance=tolerance, iterations=iterations, warm=warm)
+                if answer.status != "infeasible" or monitor.best is None:
+                    break
+                x, warm = monitor.best, None  # it went astray: there are motions that keep all limits
+        except (Stop, KeyboardInterrupt) as stop:
+            monitor.reason = monitor.reason or (str(stop) if isinstance(stop, Stop) else "interrupted")
+            answer = None
+    if monitor.reason or answer is None:
+        best = monitor.best if monitor.best is not None else monitor.last if monitor.last is not None else x
+        return Answer(best, monitor.reason or "stopped", monitor.iterations, "")
+    if answer.status == "infeasible" and monitor.best is not None:
+        return Answer(monitor.best, "stopped", answer.iterations, answer.message)
+    return answer
+
+
+def _one_thread() -> Any:
+    """A context in which the BLAS keeps to one thread."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return nullcontext()
+    return threadpool_limits(1)

@@ -1,0 +1,148 @@
+"""What a motion can be asked to make small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import InputError
+from linkwise.plan.curve import Array
+from linkwise.plan.point import Point
+from linkwise.plan.rows import Rows
+from linkwise.plan.words import Term, chosen_joints, per_joint, positive
+from linkwise.robot.robot import Robot
+from linkwise.scalar import Scalar, sqrt
+
+
+@dataclass(frozen=True)
+class Time(Term):
+    """The duration."""
+
+
+def time() -> Time:
+    """The duration of the motion, s."""
+    return Time()
+
+
+@dataclass(frozen=True)
+class JointSquares(Term):
+    """The integral of weighted squares of a quantity of the joints."""
+
+    label: str
+    quantity: Callable[[Point], Sequence[Scalar]]
+    joints: Any = None
+    weights: Any = 1.0
+
+    def integrand(self, robot: Robot) -> tuple[Rows, Array, bool]:
+        names = chosen_joints(robot, self.joints, self.label)
+        at = [robot.names.index(n) for n in names]
+        weights = per_joint(robot, self.weights, f"{self.label} weights", 0.0)[at]
+        if (weights < 0.0).any():
+            raise InputError(f"{self.label} weights: expected numbers of at least zero, got {self.weights!r}.")
+
+        def function(p: Point) -> list[Scalar]:
+            values = self.quantity(p)
+            return [values[k] for k in at]
+
+        return Rows(self.label, tuple(names), function), weights, True
+
+
+def _tau(p: Point) -> Sequence[Scalar]:
+    return p.tau
+
+
+def _tau_dot(p: Point) -> Sequence[Scalar]:
+    return p.tau_dot
+
+
+def _power(p: Point) -> Sequence[Scalar]:
+    return [f * v for f, v in zip(p.tau, p.qd, strict=True)]
+
+
+def _qddd(p: Point) -> Sequence[Scalar]:
+    return p.qddd
+
+
+def effort(weights: Any = 1.0, joints: Any = None) -> Term:
+    """The integral of squared torques, sum weight tau^2; `weights` is a number, one a joint, or by joint's name."""
+    return JointSquares("effort", _tau, joints, weights)
+
+
+def effort_rate(weights: Any = 1.0, joints: Any = None) -> Term:
+    """The integral of squared torque rates."""
+    return JointSquares("effort_rate", _tau_dot, joints, weights)
+
+
+def power(weights: Any = 1.0, joints: Any = None) -> Term:
+    """The integral of squared powers of the joints, (tau qd)^2."""
+    return JointSquares("power", _power, joints, weights)
+
+
+def joint_jerk(weights: Any = 1.0, joints: Any = None) -> Term:
+    """The integral of squared jerks of the joints."""
+    return JointSquares("joint_jerk", _qddd, joints, weights)
+
+
+@dataclass(frozen=True)
+class Energy(Term):
+    """Energy taken from the supply."""
+
+    loss: Any = 0.0
+    regeneration: float = 0.0
+    width: float = 1.0
+
+    def integrand(self, robot: Robot) -> tuple[Rows, Array, bool]:
+        losses = per_joint(robot, self.loss, "energy loss", 0.0)
+        back, width = self.regeneration, positive(self.width, "energy width")
+        if not 0.0 <= back <= 1.0:
+            raise InputError(f"energy regeneration: expected a share from 0 to 1, got {back!r}.")
+
+        def function(p: Point) -> list[Scalar]:
+            found = []
+            for loss, f, v in zip(losses.tolist(), p.tau, p.qd, strict=True):
+                x = f * v + f * f * loss
+                magnitude = sqrt(x * x + width * width)
+                found.append(x * (0.5 * (1.0 + back)) + magnitude * (0.5 * (1.0 - back)))
+            return found
+
+        return Rows("energy", robot.names, function), np.ones(len(robot.names)), False
+
+
+def energy(loss: Any = 0.0, regeneration: float = 0.0, width: float = 1.0) -> Term:
+    """The energy that the drives take from the supply, J.
+
+    A drive takes tau qd + loss tau^2, its friction within tau; where that is negative only the share `regeneration`
+    flows back. The corner at zero is rounded over `width` watts, which adds up to half of it to each drive at rest.
+
+    Args:
+        loss: of windings, W/(N m)^2 at the joint: a number, one a joint, or by joint's name.
+        regeneration: from 0, a brake resistor, to 1.
+        width: W.
+    """
+    return Energy(loss, regeneration, width)
+
+
+@dataclass(frozen=True)
+class UserTerm(Term):
+    """The integral of a user's function."""
+
+    function: Callable[[Point], Any]
+    label: str
+    squared: bool
+
+    def integrand(self, robot: Robot) -> tuple[Rows, Array, bool]:
+        return Rows(self.label, ("",), lambda p: [self.function(p)]), np.ones(1), self.squared
+
+
+def term(function: Callable[[Point], Any], label: str = "term", squared: bool = False) -> Term:
+    """The integral over time of a function of your own, or of its square.
+
+    `function(point)` is traced once; it takes a `Point` with q, qd, qdd, qddd, tau, tau_dot, pose("tool"), ... and
+    returns one expression, written with operators and the functions of `linkwise.scalar`.
+    """
+    if not callable(function):
+        raise InputError(f"term: expected a function of a point, got {function!r}.")
+    return UserTerm(function, label, squared)

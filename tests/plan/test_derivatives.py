@@ -1,0 +1,237 @@
+"""First and second derivatives of every word, against complex steps through the definition in plain Python."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.plan.curve import Basis
+from linkwise.plan.ends import State
+from linkwise.plan.point import ORDERS, Point
+from linkwise.plan.problem import GAUSS, Problem
+from linkwise.plan.terms import Time
+from linkwise.plan.words import Sum
+from linkwise.scalar import sin
+from support.arms import arm
+
+STEP = 1e-200
+
+
+def robot() -> lw.Robot:
+    made = arm(3)
+    curve = ((0.0, 12.0), (3.0, 10.0), (6.0, 2.0))
+    smooth = lw.Friction(viscous=0.1, coulomb=0.3, law="tanh", width=0.5)
+    joints = [
+        lw.Joint(
+            j.name, j.parent, j.child, j.kind, j.origin, j.axis, friction=smooth, armature=0.02,
+            limits=lw.Limits(-3.0, 3.0, 2.0, 5.0, 40.0, 30.0, 200.0),
+            drive=lw.Drive(curve=curve, gear=2.0, power=50.0) if j.name == "joint2" else None,
+        )
+        for j in made.joints
+    ]  # fmt: skip
+    return made.replace(*joints)
+
+
+TERMS = {
+    "time": lw.time(),
+    "effort": lw.effort(weights={"joint1": 0.5, "joint3": 2.0}),
+    "effort_rate": lw.effort_rate(),
+    "power": lw.power(),
+    "energy": lw.energy(loss=0.05, regeneration=0.3),
+    "joint_jerk": lw.joint_jerk(joints=["joint2"]),
+    "force": lw.reaction("joint2"),
+    "moment": lw.reaction("joint1", of="mz"),
+    "line": lw.tool_path("tool", line=[(0.1, 0.2, 0.3), (0.4, 0.1, 0.9)]),
+    "path": lw.tool_path("tool", path=lambda s: (0.2, 0.1 + 0.1 * s, 0.5)),
+    "own": lw.term(lambda p: sin(p.q[0]) * p.tau[1] + p.s * p.qd[2] * p.qd[2]),
+    "own square": lw.term(lambda p: p.pose("tool").p.x - 0.3, squared=True),
+    "sum": lw.time() + 0.01 * lw.effort() + 2.0 * lw.energy(),
+}
+
+CONSTRAINTS = {
+    **{kind: lw.limits(kind) for kind in ("velocity", "acceleration", "jerk", "effort", "effort_rate", "power")},
+    "force": lw.reaction("joint2", force=40.0, moment=10.0, fz=(-10.0, 30.0), mx=3.0),
+    "via frame": lw.via(0.4, frame="tool", position=(0.2, 0.1, 0.4)),
+    "via pose": lw.via(0.6, frame="tool", pose=np.eye(4), tolerance=0.1),
+    "via": lw.via(0.3, q={"joint2": 0.2}),
+    "line": lw.tool_path("tool", line=[(0.1, 0.2, 0.3), (0.4, 0.1, 0.9)], tolerance=0.01),
+    "path": lw.tool_path("tool", path=np.eye(3), tolerance=0.01),
+    "sphere": lw.keep_out("tool", 0.05, sphere=((0.3, 0.2, 0.1), 0.1), offset=(0.0, 0.1, 0.0)),
+    "half-space": lw.keep_out("tool", 0.05, half_space=((0.0, 1.0, 1.0), -0.2)),
+    "itself": lw.keep_out("tool", 0.05, other=("link1", 0.1)),
+    "passive": lw.passive("joint2"),
+    "cyclic": lw.cyclic(),
+    "mirrored": lw.mirrored({"joint1": "joint3"}, {"joint2": -1.0}),
+    "own": lw.bound(lambda p: p.tau[0] * p.qd[1], upper=3.0),
+    "own at": lw.bound(lambda p: p.velocity("tool").linear.x, lower=0.1, at=0.5),
+}
+
+
+def problem(minimize=None, constraint=None, duration=None, start=None, model=None) -> Problem:
+    words = Sum.of(minimize if minimize is not None else lw.time())
+    start = start or State([0.1, 0.2, -0.3])
+    given = (constraint,) if constraint is not None else ()
+    return Problem(
+        model or robot(), start, State([0.5, -0.4, 0.6]), words, given, Basis.uniform(4, 7), duration, points=1
+    )
+
+
+class Defined:
+    """The program of a problem, run on any scalars from its definition."""
+
+    def __init__(self, made: Problem, variables, grid) -> None:
+        self.made, self.variables, self.grid = made, variables, grid
+
+    def motions(self, x, s):
+        every = self.variables.lower.astype(x.dtype)
+        every[self.variables.free] = x
+        P, T = every[:-1].reshape(-1, len(self.made.robot.names)), every[-1]
+        stack = [self.made.basis.matrix(s, d) @ P / T**d for d in range(ORDERS)]
+        return [[z[i].tolist() for z in stack] for i in range(len(s))], P, T
+
+    def rows(self, groups, x, s):
+        motions, _, _ = self.motions(x, s)
+        found = []
+        for i, motion in enumerate(motions):
+            for g in groups:
+                data = g.data(np.array([s[i]]))[0].tolist() if g.data else []
+                found.append(np.array(g.function(Point(self.made.robot, motion, float(s[i]), data))))
+        return found
+
+    def g(self, x):
+        groups = self.made.rows
+        parts = []
+        along = [r for r in groups if r.at is None]
+        if along:
+            values = self.rows(along, x, self.grid)
+            scales = [g.scale for g in along] * len(self.grid)
+            parts += [v / k for v, k in zip(values, scales, strict=True)]
+        for r in groups:
+            if r.at is not None:
+                s = np.array(r.at)
+                parts += [v / r.scale for v in self.rows([r], x, s)]
+        _, P, _ = self.motions(x, np.array([0.0]))
+        parts += [r.matrix @ P.ravel() for r in self.made.linear]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def f(self, x):
+        s, rule = self.made.basis.gauss(GAUSS)
+        T = self.motions(x, s)[2]
+        total = 0.0
+        for factor, term in self.made.minimize.terms:
+            if isinstance(term, Time):
+                total = total + factor * T
+                continue
+            rows, weights, squared = term.integrand(self.made.robot)
+            for w, v in zip(rule, self.rows([rows], x, s), strict=True):
+                total = total + factor * T * w * np.sum(weights * (v * v if squared else v))
+        return total
+
+    def slopes(self, function, x):
+        """d function / d x by complex steps, a row for each variable."""
+        found = []
+        for k in range(len(x)):
+            z = x.astype(complex)
+            z[k] += 1j * STEP
+            found.append(np.atleast_1d(function(z)).imag / STEP)
+        return np.array(found)
+
+
+def set_up(made: Problem):
+    variables = made.variables(1.3)
+    program = made.program(variables, made.grid)
+    rng = np.random.default_rng(7)
+    x = rng.uniform(-1.0, 1.0, program.n)
+    if variables.time_is_free:
+        x[-1] = 1.2
+    return program, Defined(made, variables, made.grid), x
+
+
+def dense(program, x):
+    J = np.zeros((program.m, program.n))
+    np.add.at(J, (program.jac_rows, program.jac_columns), program.jacobian(x))
+    return J
+
+
+def close(ours, theirs, tolerance=1e-8):
+    size = max(1.0, float(np.abs(theirs).max(initial=0.0)))
+    assert np.abs(ours - theirs).max(initial=0.0) <= tolerance * size
+
+
+def hessian(program, x, sigma, weights):
+    H = np.zeros((program.n, program.n))
+    H[program.hess_rows, program.hess_columns] = program.hessian(x, sigma, weights)
+    return H + np.tril(H, -1).T
+
+
+def differences(slope, x, h=1e-4):
+    """The derivative of a gradient by differences of the fourth order."""
+    rows = []
+    for k in range(len(x)):
+        e = np.zeros(len(x))
+        e[k] = h
+        rows.append((8.0 * (slope(x + e) - slope(x - e)) - (slope(x + 2 * e) - slope(x - 2 * e))) / (12.0 * h))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_objectives(name):
+    made = problem(minimize=TERMS[name])
+    program, defined, x = set_up(made)
+    close(program.f(x), defined.f(x), 1e-12)
+    close(program.gradient(x), defined.slopes(defined.f, x)[:, 0], 1e-11)
+    close(hessian(program, x, 0.7, np.zeros(program.m)), 0.7 * differences(program.gradient, x))
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_constraints(name):
+    made = problem(constraint=CONSTRAINTS[name])
+    program, defined, x = set_up(made)
+    close(program.g(x), defined.g(x), 1e-12)
+    close(dense(program, x), defined.slopes(defined.g, x).T, 1e-11)
+    weights = np.random.default_rng(3).normal(size=program.m)
+    close(hessian(program, x, 0.0, weights), differences(lambda at: weights @ dense(program, at), x))
+
+
+def test_ends_that_move():
+    """Speeds at a start, with a free duration, are rows; with a fixed one they fix control points."""
+    start = State([0.1, 0.2, -0.3], qd=[0.5, 0.0, -0.2], qdd=0.0)
+    program, defined, x = set_up(problem(constraint=lw.limits("effort"), start=start))
+    close(dense(program, x), defined.slopes(defined.g, x).T, 1e-11)
+    fixed = problem(duration=2.0, start=start)
+    curve = fixed.variables(2.0).curve(np.zeros(len(fixed.variables(2.0).free)))
+    np.testing.assert_allclose(curve(0.0, 1), [0.5, 0.0, -0.2], atol=1e-13)
+    np.testing.assert_allclose(curve(0.0, 2), 0.0, atol=1e-12)
+
+
+def test_the_gauss_newton_hessian_is_that_of_squares():
+    """With a fixed duration the products of residuals' slopes alone count, and they are never indefinite."""
+    made = problem(minimize=lw.effort(), constraint=lw.limits("effort"), duration=1.5)
+    program, _, x = set_up(made)
+    H = hessian(program, x, 1.0, np.ones(program.m))
+    assert np.linalg.eigvalsh(H).min() >= -1e-9 * np.abs(H).max()
+    samples, o = made.objective.samples, made.objective
+    J = samples.first(*program.variables.split(x))
+    total = np.zeros((len(program.variables.lower),) * 2)
+    for i in range(len(samples.s)):
+        for r in range(samples.kernel.count):
+            g = np.zeros(len(total))
+            mine = samples.kernel.entries[:, 0] == r
+            np.add.at(g, samples.columns[i][mine].ravel(), J.by_points[i][mine].ravel())
+            total += 2.0 * 1.5 * o.rule[i] * o.weights[r] * np.outer(g, g)
+    free = program.variables.free
+    close(H, total[np.ix_(free, free)], 1e-11)
+
+
+def test_elastic_drives():
+    """Torques of motors and stretches of springs, which depend on four derivatives of the joints."""
+    soft = {j.name: dataclasses.replace(j, drive=lw.Drive(gear=2.0, stiffness=800.0)) for j in robot().joints}
+    made = problem(lw.effort(), lw.limits("effort", deflection=0.05), model=robot().replace(*soft.values()))
+    program, defined, x = set_up(made)
+    assert made.orders == 5
+    close(program.g(x), defined.g(x), 1e-11)
+    close(dense(program, x), defined.slopes(defined.g, x).T, 1e-10)
+    close(program.gradient(x), defined.slopes(defined.f, x)[:, 0], 1e-10)
+    weights = np.random.default_rng(3).normal(size=program.m)
+    close(hessian(program, x, 0.0, weights), differences(lambda at: weights @ dense(program, at), x), 1e-7)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from linkwise.errors import UnknownNameError
 from linkwise.kernel import Kernel
 from linkwise.options import Options
 from linkwise.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from linkwise.closed import Closed
 
 
 class Dynamics:
@@ -47,9 +50,69 @@ class Dynamics:
         return self._kernel(alg.forward_dynamics)
 
     @cached_property
+    def motor_torques(self) -> Kernel:
+        """(q, qd, qdd) -> torques of the drives, one for each joint: `inverse_dynamics` at `robot.motors`."""
+        return self._kernel(alg.motor_torques)
+
+    @cached_property
+    def elastic_feedforward(self) -> Kernel:
+        """(q, qd, qdd, qddd, qdddd) of the joints -> theta, thetad, thetadd of motors, and torques of all drives."""
+        return self._kernel(alg.elastic_feedforward)
+
+    @cached_property
+    def elastic_blocks(self) -> Kernel:
+        """(q, qd) -> M, S, B, c, c_motor, g: the parts of the equations of a robot with elastic drives."""
+        return self._kernel(alg.elastic_blocks)
+
+    @cached_property
     def joint_wrenches(self) -> Kernel:
         """(q, qd, qdd) -> tau, wrench (nb, 6)."""
         return self._kernel(alg.joint_wrenches)
+
+    @cached_property
+    def force_rates(self) -> Kernel:
+        """(q, qd, qdd, qddd) -> tau, tau_dot, in one pass."""
+        return self._kernel(alg.force_rates)
+
+    @cached_property
+    def joint_wrench_rates(self) -> Kernel:
+        """(q, qd, qdd, qddd) -> tau, wrench (nb, 6), tau_dot, wrench_dot (nb, 6)."""
+        return self._kernel(alg.joint_wrench_rates)
+
+    @cached_property
+    def link_jerks(self) -> Kernel:
+        """(q, qd, qdd, qddd) -> j (nb, 6) of all moving links, j_com (nb, 3) of their mass centres, in world axes."""
+        return self._kernel(alg.link_jerks)
+
+    @cached_property
+    def inverse_dynamics_derivatives(self) -> Kernel:
+        """(q, qd, qdd) -> dtau_dq, dtau_dqd, M."""
+        return self._kernel(alg.inverse_dynamics_derivatives)
+
+    @cached_property
+    def forward_dynamics_derivatives(self) -> Kernel:
+        """(q, qd, tau) -> dqdd_dq, dqdd_dqd, Minv."""
+        return self._kernel(alg.forward_dynamics_derivatives)
+
+    @cached_property
+    def linearization(self) -> Kernel:
+        """(q, qd, tau) -> A (2 nv, 2 nv), B (2 nv, nv), with dx/dt = A x + B u for small changes x = [dq; dqd]."""
+        return self._kernel(alg.linearization)
+
+    @cached_property
+    def joint_wrench_derivatives(self) -> Kernel:
+        """(q, qd, qdd) -> derivatives of tau (nv, nv) and of wrench (nb, 6, nv) by q, qd and qdd."""
+        return self._kernel(alg.joint_wrench_derivatives)
+
+    @cached_property
+    def inverse_dynamics_hessian(self) -> Kernel:
+        """(q, qd, qdd, weights) -> second derivatives of weights . tau by (q, qd, qdd)."""
+        return self._kernel(alg.inverse_dynamics_hessian)
+
+    @cached_property
+    def inverse_dynamics_hessian_vector(self) -> Kernel:
+        """(q, qd, qdd, weights, direction) -> that Hessian times a direction (3 nv)."""
+        return self._kernel(alg.inverse_dynamics_hessian_vector)
 
     @cached_property
     def mass_matrix(self) -> Kernel:
@@ -141,6 +204,16 @@ class Dynamics:
         """(q) -> T (nb, 4, 4) of all moving links."""
         return self._kernel(alg.poses)
 
+    @cached_property
+    def link_motions(self) -> Kernel:
+        """(q, qd, qdd) -> p, v, a (nb, 6) of all moving links, p_com, v_com, a_com, L (nb, 3), in world axes."""
+        return self._kernel(alg.link_motions)
+
+    @cached_property
+    def kinematics_derivatives(self) -> Kernel:
+        """(q, qd, qdd) -> derivatives (nb, 3 or 6, nv) of what `link_motions` gives, by q, qd and qdd."""
+        return self._kernel(alg.kinematics_derivatives)
+
     def pose(self, q: Any, frame: str, *extra: Any) -> NDArray[np.float64]:
         """T_world_frame (..., 4, 4) of a frame or link; `extra` are the inputs that options add."""
         return self._at(alg.pose, (q, *extra), frame=frame)
@@ -148,6 +221,10 @@ class Dynamics:
     def jacobian(self, q: Any, frame: str, *extra: Any, axes: str = "world") -> NDArray[np.float64]:
         """J (..., 6, nv) at the frame's origin, linear rows first, in world or (axes="local") the frame's axes."""
         return self._at(alg.jacobian, (q, *extra), frame=frame, axes=axes)
+
+    def jacobian_dot(self, q: Any, qd: Any, frame: str, *extra: Any, axes: str = "world") -> NDArray[np.float64]:
+        """The time derivative (..., 6, nv) of the components of `jacobian`, while the robot moves at qd."""
+        return self._at(alg.jacobian_dot, (q, qd, *extra), frame=frame, axes=axes)
 
     def velocity(self, q: Any, qd: Any, frame: str, *extra: Any, axes: str = "world") -> NDArray[np.float64]:
         """Velocity (..., 6) of a frame, linear then angular."""
@@ -158,6 +235,12 @@ class Dynamics:
     ) -> NDArray[np.float64]:
         """Classical acceleration (..., 6) of a frame, linear then angular; gravity is not counted."""
         return self._at(alg.acceleration, (q, qd, qdd, *extra), frame=frame, axes=axes)
+
+    def jerk(
+        self, q: Any, qd: Any, qdd: Any, qddd: Any, frame: str, *extra: Any, axes: str = "world"
+    ) -> NDArray[np.float64]:
+        """Jerk (..., 6) of a frame, linear then angular: the rate of the vectors of `acceleration`."""
+        return self._at(alg.jerk, (q, qd, qdd, qddd, *extra), frame=frame, axes=axes)
 
     def operational_inertia(self, q: Any, frame: str, *extra: Any) -> NDArray[np.float64]:
         """(J M^-1 J^T)^-1 (..., 6, 6) at a frame, in world axes; NaN where the frame cannot move in all directions."""
@@ -173,6 +256,13 @@ class Dynamics:
                     self._frames[key] = Kernel.of(self.robot, alg.wrench_at, self.options, {"keep": (j.name,)})
                 return self._frames[key]
         raise UnknownNameError("fixed joint", sensor, [j.name for j in fixed])
+
+    @cached_property
+    def closed(self) -> Closed:
+        """The closed chain of a robot with loops, by its active coordinates."""
+        from linkwise.closed import Closed
+
+        return Closed(self.robot, self.options)
 
     def __repr__(self) -> str:
         return f"<Dynamics of the robot {self.robot.name!r}, {self.robot.nv} degrees of freedom>"

@@ -5,6 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.cli.simulate import sine
+from linkwise.simulate.system import System
 from support.command import error, linkwise
 
 
@@ -92,3 +93,18 @@ def test_a_simulation_that_cannot_go_on_keeps_what_it_has(folder):
 )
 def test_wrong_uses_are_answered_in_one_line(folder, arguments, expected):
     assert expected in error("simulate", "arm.urdf", *arguments)
+
+
+def test_ctrl_c_keeps_what_there_is_and_ends_as_in_other_commands(folder, monkeypatch):
+    whole = System.__call__
+
+    def interrupted(self, t, y):
+        if t > 0.5:
+            raise KeyboardInterrupt
+        return whole(self, t, y)
+
+    monkeypatch.setattr(System, "__call__", interrupted)
+    done = linkwise("simulate", "arm.urdf", "--json", "-o", "part.npz")
+    assert done.exit_code == 130
+    assert json.loads(done.stdout)["status"] == "interrupted"
+    assert 0.0 < lw.Simulation.load("part.npz").t[-1] <= 0.5

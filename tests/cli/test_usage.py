@@ -30,7 +30,7 @@ def test_root_lists_all_commands_whole():
         (["nonsense"], "no such command 'nonsense'"),
         (["info"], "missing argument 'ROBOT'"),
         (["info", "no.urdf"], "'no.urdf': expected a file that can be read"),
-        (["info", "nobody"], "Valid names: 'arm7'"),
+        (["info", "nobody"], "Valid names: 'ankle', 'arm7'"),
         (["info", "arm.urdf", "--frob"], "'--frob'"),
         (["info", "arm.urdf", "--base", "flying"], "'flying' is not one of 'fixed', 'floating'"),
         (["info", "arm.urdf", "--lock", "knee"], "unknown joint 'knee'. Valid names: 'turn'"),

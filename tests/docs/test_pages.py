@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "docs/guide.md", "docs/simulation.md"]
+PAGES = [
+    "README.md",
+    "docs/guide.md",
+    "docs/simulation.md",
+    "docs/closed_loops.md",
+    "docs/parallel_robots.md",
+    "docs/torque_rates.md",
+    "docs/elastic_drives.md",
+    "docs/derivatives.md",
+    "docs/planning.md",
+    "docs/paths.md",
+]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -16,12 +16,14 @@ MEMBERS = sorted(
     name for name in vars(Dynamics) if not name.startswith("_") and isinstance(getattr(lw, name, None), lw.Algorithm)
 )
 SEEDS = range(6)
-FRAMED = ("pose", "jacobian", "velocity", "acceleration", "operational_inertia")
+ELASTIC = ("elastic_blocks", "elastic_feedforward")  # of robots with elastic drives, in their own laws
+BY_GRAPH = ("inverse_dynamics_hessian", "inverse_dynamics_hessian_vector")  # these have laws of their own
+FRAMED = ("pose", "jacobian", "jacobian_dot", "velocity", "acceleration", "jerk", "operational_inertia")
 
 
 def test_every_member_is_tried():
     public = {name for name in vars(Dynamics) if not name.startswith("_")}
-    assert public == set(MEMBERS)
+    assert public - {"closed"} == set(MEMBERS)  # closed chains have laws of their own
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -31,10 +33,13 @@ def test_a_row_of_a_batch_is_the_plain_algorithm(seed):
     given = dict(zip(("q", "qd", "qdd"), states(robot, 6, seed), strict=True))
     rng = np.random.default_rng(seed)
     given |= {"tau": rng.normal(size=(6, robot.nv)) * 10.0, "dt": rng.normal(size=6)}
+    given |= {"qddd": rng.normal(size=(6, robot.nv))}
     given |= {"q0": given["q"], "q1": given["q"][::-1], "a": given["qdd"]}
     dyn = dynamics(robot)
     welds = [j for j in robot.joints if j.is_fixed]
     for name in MEMBERS:
+        if name in BY_GRAPH or name in ELASTIC:
+            continue
         algorithm = getattr(algorithms, name)
         inputs = [given[x] for x in algorithm.inputs]
         static, kernel = {}, getattr(dyn, name)

@@ -67,12 +67,13 @@ def test_unidentifiable_parameters_do_not_matter(seed):
 
 
 def everything(seed):
-    """A robot that has all that a path can name: joint 3 mimics, joint 4 has a motor."""
+    """A robot that has all that a path can name: joint 3 mimics, joint 4 has a motor, joint 2 one behind a spring."""
     robot = tree(seed, joints=4, floating=False, kinds=("revolute",), mimic=0.0, motors=1.0, springs=1.0)
     law = Friction(0.3, 0.5, "stribeck", 0.2, 0.9, 0.4)
-    first, third, last = (robot.joint(f"joint{k}") for k in (1, 3, 4))
+    first, second, third, last = (robot.joint(f"joint{k}") for k in (1, 2, 3, 4))
     return robot.replace(
         replace(first, friction=law, drive=None, armature=0.2),
+        replace(second, drive=replace(second.drive, stiffness=200.0, damping=0.5)),
         replace(third, mimic=Mimic("joint2", -0.7, 0.2)),
         replace(last, drive=replace(last.drive, friction=Friction(1e-3, 2e-3))),
     )
@@ -84,6 +85,7 @@ PATHS = {
     "armature": "joint1.armature", "viscous": "joint1.viscous", "coulomb": "joint1.coulomb",
     "static": "joint1.static", "stribeck": "joint1.stribeck", "width": "joint1.width",
     "stiffness": "joint1.stiffness", "damping": "joint1.damping", "rest": "joint1.rest", "gear": "joint4.gear",
+    "drive_stiffness": "joint2.drive_stiffness", "drive_damping": "joint2.drive_damping",
     "rotor": "joint4.rotor", "motor_mass": "joint4.motor_mass", "motor_com": "joint4.motor_com",
     "motor_inertia": "joint4.motor_inertia", "motor_axis": "joint4.motor_axis",
     "motor_viscous": "joint4.motor_viscous", "motor_coulomb": "joint4.motor_coulomb",

@@ -5,20 +5,10 @@ import pinocchio as pin
 import pytest
 
 import linkwise as lw
-from support.pinocchio_bridge import ROBOTS, coupling, from_pin_matrix, model, random_states, to_pin_q, to_pin_v
+from support.examples import CASES, IDS, UNDETERMINED, relative, summary
+from support.pinocchio_bridge import coupling, from_pin_matrix, model, random_states, to_pin_q, to_pin_v
 
 STATES = 100
-NOT_ROBOTS = ("ur3.urdf", "alex_psyonic_hands.urdf")
-UNDETERMINED = ("romeo.urdf", "romeo_laas_small.urdf")  # fingers without mass and inertia
-FILES = sorted(ROBOTS.rglob("*.urdf"))
-CASES = [(p, base) for p in FILES if p.name not in NOT_ROBOTS for base in ("fixed", "floating")]
-IDS = [f"{p.parent.parent.name}/{p.name}-{base}" for p, base in CASES]
-
-
-def relative(ours, theirs):
-    """The largest difference of each state, relative to its largest number."""
-    axes = tuple(range(1, ours.ndim))
-    return np.abs(ours - theirs).max(axis=axes) / np.abs(theirs).max(axis=axes)
 
 
 def mass_matrices(theirs, pq):
@@ -36,10 +26,6 @@ def accelerations(robot, theirs, M, pq, pv, tau):
         return np.array([pin.aba(theirs, data, x, v, G @ t) @ G for x, v, t in zip(pq, pv, tau, strict=True)])
     h = np.array([pin.nonLinearEffects(theirs, data, x, v) @ G for x, v in zip(pq, pv, strict=True)])
     return np.linalg.solve(M, (tau - h)[..., None])[..., 0]
-
-
-def summary(error):
-    return f"worst {error.max():.1e}, median {np.median(error):.1e}, above 1e-9: {(error > 1e-9).sum()}"
 
 
 def routes(robot, theirs):

@@ -1,9 +1,12 @@
 """Numbers of the sources, from compiled kernels: every entry of golden/sources.json that rigid trees can answer."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.report.stanford import rates_along, sampling_errors
 from linkwise.robot import Drive, Frame, Joint, Link, Motor, Robot
 from linkwise.vector import Vec3
 from support.sources import case, in_order, planar, serial, stanford, tree
@@ -27,6 +30,31 @@ def test_stanford_arm_along_the_trajectory():
     samples = case("002_stanford")["trajectory"]["samples"]
     q, qd, qdd, tau = (column(samples, key) for key in ("q", "qd", "qdd", "tau"))
     assert error(lw.compile(stanford()).inverse_dynamics(q, qd, qdd), tau) < 1e-12
+
+
+@pytest.mark.parametrize("route", ["recursion", "series"])
+def test_torque_rates_of_the_stanford_arm(route):
+    """At three states, and along the trajectory; and the errors of backward differences over 1e-4 s."""
+    c = case("002_stanford")
+    rows = [*c["states"], *c["trajectory"]["samples"]]
+    *motion, tau, tau_dot = (column(rows, key) for key in ("q", "qd", "qdd", "qddd", "tau", "taudot"))
+    kernel = lw.compile(stanford(), lw.force_rates, route=route)
+    found = kernel(*motion)
+    assert error(found.tau, tau) < 1e-12
+    assert error(found.tau_dot, tau_dot) < 1e-11
+
+
+@pytest.mark.parametrize("motors", [False, True])
+def test_sampling_errors_of_the_stanford_arm(motors):
+    """max|tau_dot - backward difference of tau| of all six joints; 2.462e-2 is printed for the first."""
+    c = case("002_stanford")["trajectory"]
+    robot, suffix = stanford(), ""
+    if motors:
+        inertias = zip(robot.joints, c["Paul_motor_inertia"], strict=True)
+        robot, suffix = robot.replace(*(replace(j, armature=a) for j, a in inertias)), "_with_Paul_motor_inertia"
+    motion = (np.array(c["qi"]), np.array(c["qf"]), c["tf"])
+    found = sampling_errors(rates_along(robot, motion), 1e-4, c["tf"])
+    np.testing.assert_allclose(found, c[f"max_abs_dtaudot_Ts1e4{suffix}"], rtol=1e-5)
 
 
 def loaded(name):

@@ -10,18 +10,19 @@ from typing import Any
 import click
 
 from linkwise._version import __version__
+from linkwise.cli.arguments import INTERRUPTED
 from linkwise.cli.bench import bench
 from linkwise.cli.check import check
 from linkwise.cli.completion import completion
 from linkwise.cli.convert import convert
 from linkwise.cli.info import info
+from linkwise.cli.plan import plan
 from linkwise.cli.reproduce import reproduce
 from linkwise.cli.robots import robots
 from linkwise.cli.simulate import simulate
 from linkwise.cli.torque import torque
+from linkwise.cli.walk import walk
 from linkwise.errors import LinkwiseError
-
-INTERRUPTED = 130  # as shells have it for Ctrl-C
 
 
 class Root(click.Group):
@@ -81,13 +82,15 @@ def cli() -> None:
       linkwise info arm.urdf                           what is in this robot?
       linkwise torque arm.urdf swing.csv --plot a.png  torques along a motion
       linkwise simulate arm.urdf --plot fall.png       how does it move, left alone?
+      linkwise plan arm.urdf fast.toml --plot fast.png how should it move?
+      linkwise walk --speed 1.4 --film walk.png        how does a person walk?
       linkwise convert arm.urdf arm.toml               another form of the same robot
       linkwise check robots/*.urdf                     for CI: exit code 1 when something is wrong
 
     \b
-    Exit codes: 0 fine, 1 problems found or limits exceeded, 2 bad usage or an input without meaning.
+    Exit codes: 0 fine, 1 problems found or limits exceeded, 2 bad usage or an input without meaning, 130 Ctrl-C.
     """
 
 
-for command in (info, torque, simulate, check, convert, robots, bench, reproduce, completion):
+for command in (info, torque, simulate, plan, walk, check, convert, robots, bench, reproduce, completion):
     cli.add_command(command)

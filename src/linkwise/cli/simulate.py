@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from linkwise.cli import show
-from linkwise.cli.arguments import OutputFile, ParamType, json_option, load, numbers, robot_argument, robot_options
+from linkwise.cli.arguments import (
+    INTERRUPTED,
+    OutputFile,
+    ParamType,
+    json_option,
+    load,
+    numbers,
+    robot_argument,
+    robot_options,
+)
 
 if TYPE_CHECKING:
     from linkwise.robot.robot import Robot
@@ -85,9 +94,8 @@ def setting(flag: str, variable: str, kind: SettingType, text: str) -> Callable[
 @click.option(
     "--method",
     type=click.Choice(["DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF"]),
-    default="DOP853",
-    show_default=True,
-    help="SciPy's solver; the last three are for stiff robots.",
+    default=None,
+    help="SciPy's solver; the last three are for stiff robots. DOP853 if not given, LSODA where springs are stiff.",
 )
 @click.option("--output", "-o", type=OutputFile(".npz", ".csv"), help="Where to write the motion: .npz or .csv.")
 @click.option(
@@ -99,7 +107,7 @@ def setting(flag: str, variable: str, kind: SettingType, text: str) -> Callable[
 @json_option
 def simulate(
     robot: str, end: float, starts: tuple[Setting, ...], speeds: tuple[Setting, ...], torques: tuple[Setting, ...],
-    drives: tuple[Setting, ...], holds: tuple[str, ...], method: str, output: Path | None, plot: Path | None,
+    drives: tuple[Setting, ...], holds: tuple[str, ...], method: str | None, output: Path | None, plot: Path | None,
     as_json: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Simulate how a robot moves from a start, under torques, with some joints driven.
@@ -109,7 +117,7 @@ def simulate(
     works closes, relative to the largest of them.
 
     Results in an .npz file hold the robot too; `linkwise torque` takes both kinds of file as motions. Exit code 1 means
-    that the simulation could not go on, or was stopped by Ctrl-C; what was computed is kept.
+    that the simulation could not go on, 130 that it was stopped by Ctrl-C; what was computed is kept.
 
     \b
     Examples:
@@ -125,7 +133,7 @@ def simulate(
     model = load(robot, **options)
     q0 = model.q(_by_joint(model, "--start", starts))
     qd0 = model.v(_by_joint(model, "--speed", speeds))
-    tau = model.v(_by_joint(model, "--torque", torques))
+    tau = model.tau(_by_joint(model, "--torque", torques))
     driven = _motions(model, q0, drives, holds)
     _refuse_torques_of_driven(torques, driven)
     problem = ""
@@ -143,7 +151,7 @@ def simulate(
         show.as_json({**_facts(result, problem), "output": output and str(output), "plot": plot and str(plot)})
     else:
         _print(result, problem, output, plot)
-    return 1 if problem or result.status == "interrupted" else 0
+    return INTERRUPTED if result.status == "interrupted" else 1 if problem else 0
 
 
 def _by_joint(robot: Robot, flag: str, settings: Sequence[Setting]) -> dict[str, Any]:
@@ -165,7 +173,7 @@ def _slot(robot: Robot, joint: str) -> Any:
     from linkwise.errors import UnknownNameError
 
     if joint not in robot.slots:
-        raise UnknownNameError("joint that moves", joint, robot.names)
+        raise UnknownNameError("joint that moves", joint, robot.coordinates)
     return robot.slots[joint]
 
 
@@ -202,7 +210,7 @@ def _refuse_torques_of_driven(torques: Sequence[Setting], driven: dict[str, Any]
 
 def _facts(result: Simulation, problem: str) -> dict[str, Any]:
     joints = []
-    for name in result.robot.names:
+    for name in result.robot.coordinates:
         c = result[name]
         joints.append({
             "joint": name, "start": c.q[0].tolist(), "end": c.q[-1].tolist(),

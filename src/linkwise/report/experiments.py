@@ -13,10 +13,22 @@ from linkwise.errors import UnknownNameError
 EXPERIMENTS = {
     "errata": "linkwise.report.errata_page:errata_page",
     "stanford": "linkwise.report.stanford:stanford",
+    "torque-rates": "linkwise.report.torque_rates:torque_rates",
+    "sensitivities": "linkwise.report.sensitivities:sensitivities",
     "routes": "linkwise.report.forward_routes:routes",
     "shuttle": "linkwise.report.shuttle:shuttle",
     "moving-base": "linkwise.report.moving_base:moving_base",
     "snake": "linkwise.report.snake:snake",
+    "elastic-arm": "linkwise.report.elastic_arm:elastic_arm",
+    "four-bar": "linkwise.report.closed_loops:four_bar",
+    "five-bar": "linkwise.report.closed_loops:five_bar",
+    "palletiser": "linkwise.report.closed_loops:palletiser",
+    "hexapod": "linkwise.report.parallel_robots:hexapod",
+    "delta": "linkwise.report.parallel_robots:pick_and_place",
+    "minimum-time": "linkwise.report.planning:fastest",
+    "time-and-effort": "linkwise.report.planning:trade_off",
+    "planned-arms": "linkwise.report.planning_arms:planned_arms",
+    "walking": "linkwise.report.walking:walking",
 }
 
 Cell = str | float | int | None

@@ -19,35 +19,41 @@ if TYPE_CHECKING:
     from linkwise.report.torques import Torques
     from linkwise.robot.joint import Joint
 
-UNITS = {"prismatic": ("m", "m/s", "N"), "floating": ("m", "m/s, rad/s", "N, N m")}
+UNITS = {"prismatic": ("m", "m/s", "N", "N/s"), "floating": ("m", "m/s, rad/s", "N, N m", "N/s, N m/s")}
 MAX_JOINTS = 60  # rows of a picture; more would not fit into an image file
 
 
 def torque_figure(result: Torques) -> Figure:
-    """Position, velocity and torque of each joint in a row of its own, with its limits."""
+    """Position, velocity, torque and perhaps its rate of each joint in a row of its own, with its limits."""
     from matplotlib.figure import Figure
 
     robot, motion = result.robot, result.motion
     joints = [j for j in robot.joints if j.nv][:MAX_JOINTS]
     if not joints:
         raise InputError(f"plot: expected a robot with joints that move, got {robot.name!r}, which has none.")
+    titles = ["position", "velocity", "torque or force", *(["its rate"] if result.tau_dot is not None else [])]
     with style():
-        figure = Figure(figsize=(11.0, 1.0 + 1.55 * len(joints)), layout="constrained")
-        grid = figure.subplots(len(joints), 3, sharex=True, squeeze=False)
+        figure = Figure(figsize=(3.7 * len(titles), 1.0 + 1.55 * len(joints)), layout="constrained")
+        grid = figure.subplots(len(joints), len(titles), sharex=True, squeeze=False)
         for row, joint in zip(grid, joints, strict=True):
             slot, limits = robot.slots[joint.name], joint.limits
-            length, speed, force = UNITS.get(joint.kind, ("rad", "rad/s", "N m"))
+            length, speed, force, force_rate = UNITS.get(joint.kind, ("rad", "rad/s", "N m", "N m/s"))
             at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
-            panels = (
+            drive = robot.slots[joint.driven_coordinate]
+            by = slice(drive.v, drive.v + drive.nv)
+            panels = [
                 ("q", length, motion.q[:, at], (limits.lower, limits.upper)),
                 ("qd", speed, motion.qd[:, to], (-limits.velocity, limits.velocity)),
-                ("tau", force, result.tau[:, to], (-limits.effort, limits.effort)),
-            )
+                ("tau", force, result.tau[:, by], (-limits.effort, limits.effort)),
+            ]
+            if result.tau_dot is not None:
+                bounds = (-limits.effort_rate, limits.effort_rate)
+                panels.append(("tau_dot", force_rate, result.tau_dot[:, by], bounds))
             for axes, (quantity, unit, values, bounds) in zip(row, panels, strict=True):
                 _panel(axes, motion.t, values, bounds, _components(joint, quantity))
                 axes.set_ylabel(unit)
             row[0].set_ylabel(f"{joint.name}\n{length}")
-        for axes, title in zip(grid[0], ("position", "velocity", "torque or force"), strict=True):
+        for axes, title in zip(grid[0], titles, strict=True):
             axes.set_title(title, fontweight="bold")
         for axes in grid[-1]:
             axes.set_xlabel("time, s" if motion.timed else "row")

@@ -6,13 +6,16 @@ import math
 from functools import cached_property
 from typing import Any
 
+from linkwise.algorithms import forward_dynamics
 from linkwise.compile import compile
 from linkwise.dynamics import Dynamics
 from linkwise.errors import LinkwiseError
+from linkwise.kernel import cost
 from linkwise.robot.drive import Drive, Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 
+CLOSED = ("inverse_dynamics", "forward_dynamics")  # of the kernels of closed chains, those that are counted
 LARGE = 48  # degrees of freedom from which kernels that grow with the square are left out
 LINEAR = ("inverse_dynamics", "joint_wrenches", "bias_forces", "gravity_forces")
 
@@ -26,12 +29,13 @@ def summary(robot: Robot) -> dict[str, Any]:
         "nq": robot.nq,
         "nv": robot.nv,
         "names": list(robot.names),
+        "coordinates": list(robot.coordinates),
         "mass": sum(k.mass for k in robot.links) + sum(_motor_mass(j) for j in robot.joints),
         "gravity": list(robot.gravity),
         "link_table": [{"name": k.name, "mass": k.mass, "com": list(k.com)} for k in robot.links],
         "joint_table": [joint_facts(j) for j in robot.joints],
         "frames": [{"name": f.name, "link": f.link, "xyz": list(f.origin.p)} for f in robot.frames],
-        "loops": [{"name": c.name, "kind": c.kind, "a": c.a, "b": c.b} for c in robot.loops],
+        "loops": [{"name": c.name, "kind": c.kind, "a": c.a, "b": c.b, "active": list(c.active)} for c in robot.loops],
         "diagnostics": [d._asdict() for d in robot.diagnostics],
     }
 
@@ -71,11 +75,36 @@ def operations(robot: Robot, everything: bool = False) -> dict[str, dict[str, in
             continue
         if robot.nv > LARGE and name not in LINEAR and not everything:
             continue
+        if not _concerns(robot, name):
+            continue
         try:
-            counts[name] = dict(getattr(dynamics, name).count())
+            found = getattr(dynamics, name)
+            kernels = (
+                {name: found} if name != "closed" else {f"closed.{k}": getattr(found.assembled, k) for k in CLOSED}
+            )
+            counts |= {k: dict(kernel.count()) for k, kernel in kernels.items()}
         except LinkwiseError as error:
             counts[name] = str(error)
     return counts
+
+
+def _concerns(robot: Robot, name: str) -> bool:
+    """Whether a member is about robots such as this one, with loops or with elastic drives."""
+    if name == "closed":
+        return bool(robot.loops)
+    return not name.startswith("elastic_") or any(j.is_elastic for j in robot.joints)
+
+
+def forward_routes(robot: Robot) -> dict[str, Any]:
+    """Operations of forward dynamics by each of its routes, or why one cannot be taken, and which compile takes."""
+    found: dict[str, dict[str, int] | str] = {}
+    for route in forward_dynamics.static["route"]:
+        try:
+            found[route] = dict(compile(robot, forward_dynamics, route=route).count())
+        except LinkwiseError as error:
+            found[route] = str(error)
+    counted = {route: cost(count) for route, count in found.items() if not isinstance(count, str)}
+    return {"routes": found, "taken": min(counted, key=lambda route: counted[route]) if counted else None}
 
 
 def _motor_mass(joint: Joint) -> float:

@@ -1,5 +1,6 @@
 """What a robot is: frozen data and its checks, and the tree of bodies that algorithms walk along."""
 
+from linkwise.robot.beam import beam as beam
 from linkwise.robot.dh import khalil as khalil
 from linkwise.robot.dh import modified_dh as modified_dh
 from linkwise.robot.dh import standard_dh as standard_dh

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from linkwise.robot.joint import Joint
     from linkwise.robot.robot import Robot
 
 
@@ -51,4 +53,17 @@ def diagnose(robot: Robot) -> tuple[Diagnostic, ...]:
     for body in Tree.of(robot.rigid()).bodies[1:]:
         if not any(body.inertia.parameters()) and not body.armature:
             found.append(Diagnostic("warning", f"link {body.link!r}", "moves but has neither mass nor inertia"))
-    return tuple(found)
+    return (*found, *(Diagnostic("warning", f"joint {j.name!r}", text) for j in robot.joints for text in _of_drive(j)))
+
+
+def _of_drive(joint: Joint) -> Iterator[str]:
+    """What looks wrong about a joint's drive."""
+    motor = joint.drive.motor if joint.drive else None
+    if joint.is_elastic and not (motor.rotor if motor else joint.armature):
+        yield "its elastic drive has a motor without inertia, so that forward dynamics is not determined"
+    if motor is not None and any(motor.inertia):
+        xx, xy, xz, yy, yz, zz = motor.inertia
+        x, y, z = motor.axis
+        along = xx * x * x + yy * y * y + zz * z * z + 2.0 * (xy * x * y + xz * x * z + yz * y * z)
+        if motor.rotor > along * (1.0 + 1e-9):
+            yield f"rotor inertia {motor.rotor:.4g} exceeds the motor's {along:.4g} about its axis, which includes it"

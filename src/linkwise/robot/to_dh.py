@@ -21,7 +21,7 @@ from linkwise.robot.link import Frame
 from linkwise.robot.plain import plain
 from linkwise.robot.robot import Robot
 from linkwise.robot.table import BASE, SIGMA, DHRow, KhalilRow
-from linkwise.robot.tree import ROUND_OFF, Body, Tree, _snapped, _snapped_inertia
+from linkwise.robot.tree import ROUND_OFF, Body, Tree, snapped, snapped_inertia
 from linkwise.robot.urdf import _unused
 from linkwise.rotation import rot_z
 from linkwise.spatial import Pose
@@ -137,7 +137,7 @@ class _Frames:
                 names = " and ".join(repr(self.bodies[k].name) for k in children[:2])
                 raise InputError(
                     f"{self.who}: expected a chain, got the joints {names} on link {self.bodies[i].link!r}."
-                    " Use to_khalil, which knows branches, or lock one of them."
+                    " Use to_khalil (--khalil), which knows branches, or lock one of them."
                 )
 
     def first_frame(self, serial: bool) -> Pose:
@@ -146,7 +146,7 @@ class _Frames:
         if len(self.children[0]) > 1:
             return Pose()
         if self.is_far(X):
-            return _snapped(X @ self.shift[1])
+            return snapped(X @ self.shift[1])
         return _screw(*self.normal(X)) if serial else Pose()
 
     def along_normal(self, i: int) -> Pose:
@@ -183,13 +183,13 @@ class _Frames:
 
     def step(self, i: int, b: Body) -> Step:
         """From the frame of body i's parent to its own."""
-        X = _snapped(self.shift[b.parent].inverse() @ b.placement)
+        X = snapped(self.shift[b.parent].inverse() @ b.placement)
         if b.parent == 0 or self.children[b.parent][0] != i:
             self.refuse_far(i, X)
             gamma, height = self.normal(X)
         else:
             gamma = height = 0.0
-        X = _snapped(_screw(gamma, height).inverse() @ X @ self.shift[i])
+        X = snapped(_screw(gamma, height).inverse() @ X @ self.shift[i])
         alpha = math.atan2(-X.R.y.z, X.R.z.z)
         theta = math.atan2(-X.R.x.y, X.R.x.x)
         r = X.p.z * math.cos(alpha) - X.p.y * math.sin(alpha)
@@ -207,12 +207,12 @@ class _Frames:
     def mass(self, b: Body, X: Pose) -> tuple[float, Vec3, Any]:
         """Mass, centre and tensor of a body in its frame shifted by X; those of its link where nothing is new."""
         link = self.robot.link(b.link)
-        if b.of_link @ X == Pose() and b.inertia == _snapped_inertia(link.spatial_inertia):
+        if b.of_link @ X == Pose() and b.inertia == snapped_inertia(link.spatial_inertia):
             return link.mass, link.com, link.inertia
         back = X.inverse()
         I = b.inertia.seen_from(back.R, back.p)
         com = I.mc * (1.0 / I.m) if I.m else ZERO3
-        return I.m, com, _snapped_inertia(I.seen_from(EYE3, -com)).I_o
+        return I.m, com, snapped_inertia(I.seen_from(EYE3, -com)).I_o
 
     def names(self) -> list[str]:
         """The rows' names: those of the joints, but for that of the base."""
@@ -226,12 +226,12 @@ class _Frames:
         # a frame goes before the link of its name
         for key, (i, X) in sorted(self.tree.places.items(), key=lambda item: item[0].startswith("frame:")):
             name = key.removeprefix("frame:")
-            frames[name] = Frame(name, on[i], _snapped(back[i] @ X))
-        base, tool = self.shift[0], _snapped(back[-1] @ self.tree.places[self.bodies[-1].link][1])
+            frames[name] = Frame(name, on[i], snapped(back[i] @ X))
+        base, tool = self.shift[0], snapped(back[-1] @ self.tree.places[self.bodies[-1].link][1])
         gravity = base.R.T @ self.robot.gravity
         return Table(rows, base, tool, gravity, tuple(frames.values()), tuple(self.lost))
 
 
 def _screw(angle: float, height: float) -> Pose:
     """Rz(angle) Tz(height)."""
-    return _snapped(Pose(rot_z(angle) if angle else EYE3, Vec3(0.0, 0.0, height)))
+    return snapped(Pose(rot_z(angle) if angle else EYE3, Vec3(0.0, 0.0, height)))

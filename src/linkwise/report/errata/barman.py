@@ -69,7 +69,10 @@ class Load:
 
 
 class Result(NamedTuple):
-    """Generalised forces and their derivatives, forces through the joints, and d(xd_j)/d(qd_i)."""
+    """Generalised forces and their derivatives, forces through the joints, and d(xd_j)/d(qd_i).
+
+    `through` has force and torque through each joint, about O_j-1 in frame j, with their sensitivities.
+    """
 
     tau: list[Scalar]
     dtau_dq: list[list[Scalar]]
@@ -77,6 +80,7 @@ class Result(NamedTuple):
     dtau_dqdd: list[list[Scalar]]
     F_p: list[Vec3]
     dxd_dqd: list[list[Vec3]]
+    through: list[Wrench]
 
 
 def _no_own_part(xd: Sensed, jxd: Sensed, j: int) -> Sensed:
@@ -136,7 +140,7 @@ def inverse_dynamics(
     along = [(t_p if here.turns else F_p, here.u) for here, (F_p, t_p) in zip(at, through, strict=True)]
     dq, dqd, dqdd = ([[dot(x, u) for x in getattr(w, of)] for w, u in along] for of in ("q", "qd", "qdd"))
     F = [form["nomenclature"](F_p.value) for F_p, _ in through]
-    return Result([dot(w.value, u) for w, u in along], dq, dqd, dqdd, F, velocity)
+    return Result([dot(w.value, u) for w, u in along], dq, dqd, dqdd, F, velocity, through)
 
 
 def _inwards(

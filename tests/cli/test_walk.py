@@ -1,0 +1,42 @@
+import json
+
+import pytest
+
+from support.command import error, linkwise
+
+
+def test_a_walk_that_has_no_time(tmp_path):
+    files = {"--film": "film.png", "--html": "walk.html", "--motion": "walk.mot", "--ground": "ground.sto"}
+    arguments = [x for flag, name in files.items() for x in (flag, tmp_path / name)]
+    done = linkwise("walk", "--solver", "scipy", "--time-limit", "0.001", "--backpack", "5", "--json", *arguments)
+    assert done.exit_code == 1, done.output
+    facts = json.loads(done.stdout)
+    assert facts["status"] == "out of time"
+    assert facts["mass"] == pytest.approx(78.0)
+    assert {w["kind"] for w in facts["not kept"]} >= {"contact", "knee"}
+    assert all((tmp_path / name).exists() for name in files.values())
+
+
+def test_what_is_not_kept_is_said(tmp_path):
+    done = linkwise("walk", "--solver", "scipy", "--time-limit", "0.001", "--coarse", "--without", "knee")
+    assert done.exit_code == 1
+    assert "out of time: 1.2 m/s in steps of 0.6 m, 73 kg" in done.stdout
+    assert "not kept: contact " in done.stdout
+    assert "not kept: knee" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--height", "174"], "metres"),
+        (["--limit", "ankel_l=60"], "unknown joint 'ankel_l'"),
+        (["--limit", "ankle_l"], "JOINT=TORQUE"),
+        (["--hand-load", "x=3"], "'r', 'l'"),
+        (["--freeze", "tail"], "unknown joint to freeze 'tail'"),
+        (["--without", "zpm"], "Did you mean 'zmp'?"),
+        (["--speed", "0"], "0.0<x"),
+        (["--film", "walk.gif"], ".png"),
+    ],
+)
+def test_wrong_uses(arguments, expected):
+    assert expected in error("walk", *arguments)

@@ -62,7 +62,7 @@ class Closed:
 
     def of(self, q: Any) -> Array:
         """The independent ones (..., ni) among positions of the tree (..., nq)."""
-        q = np.asarray(q, dtype=float)
+        q = shapes.floats(q, "q")
         if q.ndim < 1 or q.shape[-1] != self.robot.nq:
             raise InputError(f"q: expected positions of the tree of shape (..., {self.robot.nq}), got {q.shape}.")
         return q[..., self._places]
@@ -161,7 +161,7 @@ class Closed:
         are not given.
         """
         at = self.positions(q_active, **how)
-        weights = np.ones(len(self.structure.part.active)) if weights is None else np.asarray(weights, dtype=float)
+        weights = np.ones(len(self.structure.part.active)) if weights is None else shapes.floats(weights, "weights")
         if not np.all(weights > 0.0):
             raise InputError(f"weights: expected numbers above zero, got {weights!r}.")
         numbers = () if how.get("parameters") is None else (how["parameters"],)

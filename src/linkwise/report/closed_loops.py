@@ -106,7 +106,7 @@ def five_bar() -> Experiment:
         title="A five-bar linkage with two motors",
         source=SOURCE,
         finding=f"All routes agree to {found.worst:.0e}. Without the transpose that (57) lacks in print the torques"
-        f" would be off by {printed:.0e} of their largest.",
+        f" would be off by {printed:.0%} of their largest.",
         text=(
             "Passive torques act on the motors through the transpose of dqd_p/dqd_a. The matrix is square here, so that"
             " the printed form can be computed, and is wrong.",
@@ -223,7 +223,7 @@ def _map_of_conditions(chain: Closed) -> Picture:
     left, right = np.meshgrid(grid, grid)
     found = chain.positions(np.stack([left, right], axis=-1))
     with style():
-        figure = Figure(figsize=(5.6, 4.4), layout="constrained")
+        figure = Figure(figsize=(8.0, 4.4), layout="constrained")
         axes = figure.subplots()
         colours: Any = {"shading": "nearest", "vmin": 0.0, "vmax": 2.0, "cmap": "cividis"}
         drawn = axes.pcolormesh(grid, grid, np.log10(found.condition), **colours)

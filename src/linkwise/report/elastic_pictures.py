@@ -66,7 +66,7 @@ def _lyapunov(t: Array, runs: Mapping[str, Any]) -> Figure:
     from matplotlib.figure import Figure
 
     with style():
-        figure = Figure(figsize=(6.4, 2.8), layout="constrained")
+        figure = Figure(figsize=(9.3, 2.8), layout="constrained")
         for axes, name in zip(figure.subplots(1, 2, sharey=True), ("V1", "V2"), strict=True):
             for k, (case, run) in enumerate(runs.items()):
                 axes.semilogy(t[::SHOWN], np.maximum(getattr(run, name)[::SHOWN], 1e-16), color=COLOURS[k], label=case)
@@ -74,5 +74,5 @@ def _lyapunov(t: Array, runs: Mapping[str, Any]) -> Figure:
             axes.yaxis.set_major_formatter("{x:g}")
             axes.set_title(f"{name}, J")
             axes.set_xlabel("time, s")
-        axes.legend(loc="upper right", handlelength=1.0)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

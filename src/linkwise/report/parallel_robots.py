@@ -309,6 +309,7 @@ def _hexapod_curves(
         left.legend(ncols=6, loc="lower center", handlelength=1.0, columnspacing=1.0)
         left.margins(y=0.18)
         right.semilogy(run.t, np.maximum(off, 1e-16), color=COLOURS[0])
+        right.yaxis.set_major_formatter("{x:g}")
         right.set(xlabel="time, s", ylabel="distance, m and rad", title="under control, from a wrong start")
     return Picture(caption, inline_svg(figure, "hexapod-forces", caption))
 

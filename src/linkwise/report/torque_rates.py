@@ -138,8 +138,8 @@ def _errors_table(robot: Robot, errors: dict[float, list[Array]]) -> Table:
             published = f"{PRINTED}" if step == STEPS[0] and label else ""
             rows.append((f"{step:g} s" if not label else "", label, published, *map(float, values)))
     note = "The source prints joint 1 at 1e-4 s alone. N m/s, and N/s for the prismatic joint3."
-    head = ("sampling time", "", "published, joint1", *robot.names)
-    return Table("Largest difference of tau_dot and the backward difference of tau", head, tuple(rows), note)
+    head = ("step", "", "published", *robot.names)
+    return Table("Largest difference of tau_dot and the backward difference of tau", head, tuple(rows), note, 4)
 
 
 def _line(terms: tuple[int, int]) -> str:

@@ -92,12 +92,20 @@ def forces(robot: Robot, torques: Any) -> NDArray[np.float64]:
 
     if isinstance(torques, Mapping):
         tau = np.zeros(robot.nv)
+        named: dict[Slot, str] = {}
         for name, value in torques.items():
             joint = next((j for j in robot.joints if j.name == name), None)
             slot = find(robot, joint.driven_coordinate if joint else name)
+            if slot in named:
+                raise InputError(f"tau: {named[slot]!r} and {name!r} are the same drive. Name it once.")
+            named[slot] = name
             tau[slot.v : slot.v + slot.nv] = values_of(name, value, slot.nv)
         return tau
-    given, places = np.asarray(torques, dtype=float), robot.motors
+    places = robot.motors
+    try:
+        given = np.asarray(torques, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"tau: expected {len(places)} torques, or a mapping of joints, got {torques!r}.") from error
     if given.ndim < 1 or given.shape[-1] != len(places):
         raise InputError(f"tau: expected {len(places)} torques, one for each drive, got an array of {given.shape}.")
     tau = np.zeros((*given.shape[:-1], robot.nv))

@@ -24,7 +24,7 @@ class Loop:
         a, b: names of links.
         kind: "revolute", "prismatic", "spherical", "universal" or "fixed".
         origin_a, origin_b: poses of the two frames in their links.
-        active: names of the actuated joints of this loop.
+        active: names of the actuated joints of this loop; a single one may stand alone.
     """
 
     name: str
@@ -41,4 +41,7 @@ class Loop:
             raise ModelError(f"{what} kind: expected one of {KINDS}, got {self.kind!r}.")
         object.__setattr__(self, "origin_a", check.pose(self.origin_a, f"{what} origin_a"))
         object.__setattr__(self, "origin_b", check.pose(self.origin_b, f"{what} origin_b"))
-        object.__setattr__(self, "active", tuple(self.active))
+        if self.a == self.b:
+            raise ModelError(f"{what}: expected two links that it joins, got {self.a!r} for both a and b.")
+        active = (self.active,) if isinstance(self.active, str) else tuple(self.active)
+        object.__setattr__(self, "active", active)

@@ -165,6 +165,8 @@ def compile_rollout(
     """
     if method not in METHODS:
         raise InputError(f"method: expected one of {METHODS}, got {method!r}.")
+    if not isinstance(robot, Robot):
+        raise InputError(f"compile_rollout: expected a Robot first, got {robot!r}.")
     if robot.loops:
         raise InputError(
             f"compile_rollout: expected a tree, got the robot {robot.name!r} with loops, which would fall open. Use"

@@ -127,7 +127,8 @@ class System:
             array, short = np.zeros(shape), array
             array[places] = short
         if array.shape != shape:
-            raise InputError(f"{what} at t = {t:g} s: expected {shape[0]} numbers, got {found!r}.")
+            alone = f" ({len(places)} for the drives alone)" if places is not None and places.shape != shape else ""
+            raise InputError(f"{what} at t = {t:g} s: expected {shape[0]} numbers{alone}, got {found!r}.")
         if not np.isfinite(array).all():
             raise SimulationError(
                 f"{what} at t = {t:g} s: expected finite numbers, got {_text(array)}"

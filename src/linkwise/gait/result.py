@@ -1,0 +1,198 @@
+"""A predicted walk: the motion, how it was found, and what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.figures import save_figure
+from linkwise.gait.audit import Audit, audit
+from linkwise.gait.problem import Problem, counted
+from linkwise.gait.stride import Stride, sample
+from linkwise.plan.curve import Array, Curve
+
+SAMPLES = 51  # instants of a step
+ACTIVE = 1e-5  # distance from a bound at which a row counts as active
+
+
+class Phase(NamedTuple):
+    """One solve.
+
+    Args:
+        name: "feasible" or "effort".
+        status: the solver's.
+        iterations: how many.
+        seconds: on the clock.
+        cpu: of the processor.
+        callbacks: seconds of functions and derivatives, within `seconds`.
+        message: the solver's own words.
+    """
+
+    name: str
+    status: str
+    iterations: int
+    seconds: float
+    cpu: float
+    callbacks: float
+    message: str
+
+
+class Worst(NamedTuple):
+    """The row of a kind that is furthest beyond its bounds."""
+
+    kind: str
+    name: str
+    phase: str
+    s: float
+    beyond: float
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A predicted stride: one step and its mirrored follower, or two steps.
+
+    Args:
+        problem: whose solution it is.
+        curve: of the free joints, over the steps of the problem.
+        phases: how it was found.
+        status: "converged", "infeasible", "stopped", "out of time" or "interrupted".
+        setup: seconds until the first evaluation, compilation included.
+    """
+
+    problem: Problem
+    curve: Curve
+    phases: tuple[Phase, ...]
+    status: str
+    setup: float
+
+    @property
+    def converged(self) -> bool:
+        return self.status == "converged"
+
+    @cached_property
+    def _judged(self) -> dict[str, Any]:
+        program, x = self.problem.program(effort=True), self.curve.points.ravel()
+        g = program.g(x)
+        near = (np.abs(g - program.row_lower) < ACTIVE) | (np.abs(program.row_upper - g) < ACTIVE)
+        at_bounds = (x - program.lower < ACTIVE) | (program.upper - x < ACTIVE)
+        return {
+            "objective": program.f(x),
+            "effort": program.effort_of(x),
+            "violations": program.violations(x),
+            "active": int(near.sum()),
+            "at_bounds": int(at_bounds.sum()),
+            "size": (program.n, program.m),
+        }
+
+    @property
+    def effort(self) -> float:
+        """The integral of squared torques over their limits, (5.1) of the source, s."""
+        return float(self._judged["effort"])
+
+    @property
+    def objective(self) -> float:
+        """Effort with the posture term."""
+        return float(self._judged["objective"])
+
+    @property
+    def violation(self) -> float:
+        """The largest distance of a row from its bounds."""
+        return float(self._judged["violations"].max())
+
+    @property
+    def active(self) -> int:
+        """How many rows are at a bound."""
+        return int(self._judged["active"])
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Variables and rows."""
+        return self._judged["size"]
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """How many rows of each kind."""
+        return counted(self.problem.rows, self.problem.linear)
+
+    def worst(self, above: float = 1e-3) -> list[Worst]:
+        """For every kind of constraint that is not kept its worst row, worst first."""
+        found: dict[str, Worst] = {}
+        moments = self.problem.instants
+        labels = [(r.kind, r.name, moments[r.at].phase, moments[r.at].s) for r in self.problem.rows]
+        for group in self.problem.linear:
+            labels += [(group.label, name, "", group.at) for name in group.names]
+        for label, beyond in zip(labels, self._judged["violations"], strict=True):
+            if beyond > above and (label[0] not in found or beyond > found[label[0]].beyond):
+                found[label[0]] = Worst(*label, float(beyond))
+        return sorted(found.values(), key=lambda w: -w.beyond)
+
+    def stride(self, points: int = SAMPLES) -> Stride:
+        """Both steps at `points` instants each: angles, torques, ground reactions, forces through joints."""
+        if points == SAMPLES:
+            return self._stride
+        return sample(self.problem, self.curve, points)
+
+    @cached_property
+    def _stride(self) -> Stride:
+        return sample(self.problem, self.curve, SAMPLES)
+
+    def audit(self, finer: int = 8) -> Audit:
+        """The worst between grid points."""
+        return audit(self.problem, self.curve, finer)
+
+    def film_strip(self, path: str | PathLike[str], frames: int = 11) -> None:
+        """A picture of the figure at instants of a stride, into a .png, .svg or .pdf file."""
+        from linkwise.gait.pictures import film_strip
+
+        save_figure(film_strip(self, frames), path)
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Curves of angles, torques and forces over a stride, into a .png, .svg or .pdf file."""
+        from linkwise.gait.pictures import curves
+
+        save_figure(curves(self), path)
+
+    def animate(self, path: str | PathLike[str]) -> None:
+        """The figure in motion, as one .html file."""
+        from linkwise.gait.animation import write_animation
+
+        write_animation(self, path)
+
+    def features(self, side: str = "r") -> dict[str, float]:
+        """What gait laboratories compare of a leg: extremes of angles in degrees, of forces in body weights."""
+        return features(self.stride(), side)
+
+    def __repr__(self) -> str:
+        iterations = " + ".join(str(p.iterations) for p in self.phases)
+        return (
+            f"<Walk {self.status}: {self.problem.speed:g} m/s, step {self.problem.step:g} m, effort {self.effort:.4f},"
+            f" {iterations} iterations, {sum(p.seconds for p in self.phases):.1f} s>"
+        )
+
+
+def features(stride: Stride, side: str = "r") -> dict[str, float]:
+    """Extremes of a leg over its stride; peaks of the vertical force in the halves of its stance."""
+    p = stride.percent[:-1]
+    begin = 0 if side == "r" else len(p) // 2  # of the stride of this leg
+
+    def own(values: Array) -> Array:
+        return np.roll(values[:-1], -begin, axis=0)
+
+    F = own(stride.ground_force(side))
+    hip, knee, ankle = (own(np.rad2deg(stride.angle(f"{j}_{side}"))) for j in ("hip_flex", "knee", "ank_flex"))
+    early, late = p < 30.0, (p >= 30.0) & (p <= 60.0)
+    first, second = (int(np.argmax(np.where(part, F[:, 1], -np.inf))) for part in (early, late))
+    found = {
+        "hip_flexion": hip.max(), "hip_extension": -hip.min(),
+        "knee_stance": knee[p < 40.0].max(), "knee_swing": knee[p >= 50.0].max(),
+        "ankle_dorsiflexion": ankle[p < 60.0].max(), "ankle_plantarflexion": -ankle.min(),
+        "vertical_first": F[first, 1], "vertical_between": F[first : second + 1, 1].min(),
+        "vertical_second": F[second, 1], "braking": -F[:, 0].min(), "propulsion": F[:, 0].max(),
+    }  # fmt: skip
+    for joint in ("hip", "knee", "ankle"):
+        found[f"{joint}_force"] = np.linalg.norm(stride.joint_force(f"{joint}_{side}"), axis=1).max()
+    return {key: float(x) for key, x in found.items()}

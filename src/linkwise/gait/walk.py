@@ -1,0 +1,189 @@
+"""How a person walks: the step of least effort that keeps all constraints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import fields
+from importlib.util import find_spec
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.gait.anthropometry import positive
+from linkwise.gait.joints import REFERENCE
+from linkwise.gait.person import Person
+from linkwise.gait.problem import Problem
+from linkwise.gait.program import WalkProgram
+from linkwise.gait.result import Phase, Walk
+from linkwise.gait.rows import Bounds
+from linkwise.plan.curve import Array
+from linkwise.plan.program import Program
+from linkwise.plan.solvers import Answer, Monitor, find, solve
+
+KEPT = 1e-3  # up to which rows count as kept
+
+
+class Habit(NamedTuple):
+    """How a solver is used here: whether a feasible motion is sought first, and its tolerance for one of 1e-3."""
+
+    feasible_first: bool
+    tolerance: float = 1.0
+
+
+# SLSQP stops by the fall of the objective, which its back end scales by 1e-4 of the tolerance
+HABITS = {"ipopt": Habit(False), "uno": Habit(True), "scipy": Habit(True, 8.0)}
+
+
+def walk(
+    person: Person | None = None,
+    speed: float = 1.2,
+    step: float | None = None,
+    *,
+    solver: str | None = None,
+    smooth: bool = False,
+    control_points: int | None = None,
+    points: int = 21,
+    double: float = 0.2,
+    heel_off: float = 0.6,
+    without: str | Collection[str] = (),
+    feasible_first: bool | None = None,
+    start: Walk | None = None,
+    steps: int | None = None,
+    tolerance: float = 1e-3,
+    iterations: int = 300,
+    time_limit: float | None = None,
+    progress: bool = True,
+    **bounds: Any,
+) -> Walk:
+    """Predict how a person walks: the motion of least effort that keeps all constraints.
+
+    Where left and right are alike one step is sought, and the next is the mirrored one; else a stride of two.
+
+    Args:
+        person: who walks; a man of 73 kg and 1.741 m if none is given.
+        speed: m/s.
+        step: length of a step, m; 0.6 at 1.2 m/s, and with the root of speed and with height, if not given.
+        solver: "ipopt", "uno" or "scipy"; Ipopt where it is installed, else SciPy's, if none is given.
+        smooth: mirror accelerations too, with 8 control points and half the slip.
+        control_points: of each joint in a step: 6, or 8 if smooth or if there are two steps.
+        points: of the grid on which constraints hold; the two fractions that follow should be among its points.
+        double: fraction of the step during which both feet carry.
+        heel_off: fraction at which the standing heel rises.
+        without: kinds of constraints that are left out, such as "arm_leg" (see `linkwise.gait.KINDS`).
+        feasible_first: seek a motion that keeps all constraints before effort counts; None for the solver's habit.
+        start: a solved walk to start from, in place of standing still.
+        steps: 1 where the next step is the mirrored one, 2 where only the stride repeats; by the person if not given.
+        tolerance: of optimality and of constraints.
+        iterations: at most so many.
+        time_limit: seconds after which the best feasible motion is returned.
+        progress: show a line of progress on a terminal.
+        bounds: other fields of `linkwise.gait.Bounds`, such as clearance=0.01 or knee=(0.9, 1.1).
+
+    Returns:
+        A `Walk`, whose `status` says whether it converged.
+    """
+    someone = Person() if person is None else person
+    if not isinstance(someone, Person):
+        raise InputError(f"walk: expected a Person first, got {person!r}. Make one with lw.gait.Person(mass=73).")
+    if steps is None:
+        steps = 1 if someone.is_symmetric else 2
+    solver = _installed() if solver is None else solver
+    find(solver)
+    pace = positive(speed, "speed")
+    kinds = (without,) if isinstance(without, str) else tuple(without)
+    slip = {"slip": 0.05} if smooth else {}
+    problem = Problem(
+        someone,
+        pace,
+        natural_step(pace, someone.height) if step is None else positive(step, "step"),
+        control_points if control_points is not None else 8 if smooth or steps == 2 else 6,
+        points,
+        double,
+        heel_off,
+        _bounds({**slip, **bounds}),
+        smooth,
+        kinds,
+        steps=steps,
+    )
+    monitor = Monitor(max(KEPT, tolerance), time_limit, "walk", progress)
+    habit = HABITS[solver]
+    first = habit.feasible_first if feasible_first is None else feasible_first
+    try:
+        return _solved(problem, solver, monitor, _start(problem, start), first and start is None, tolerance, iterations)
+    finally:
+        monitor.done()
+
+
+def natural_step(speed: float, height: float) -> float:
+    """The length of a step that people choose at a speed, m: it grows with the root of the speed."""
+    return 0.6 * (speed / 1.2) ** 0.5 * height / REFERENCE[1]
+
+
+def _installed() -> str:
+    """The fastest solver that is there."""
+    return "ipopt" if find_spec("casadi") else "scipy"
+
+
+def _solved(
+    problem: Problem, solver: str, monitor: Monitor, x: Array, first: bool, tolerance: float, iterations: int
+) -> Walk:
+    began, phases = time.perf_counter(), []
+    program = problem.program(effort=True)
+    program.f(x)  # compiles
+    ready = time.perf_counter() - began
+    for name, p in [("feasible", problem.program(effort=False))] * first + [("effort", program)]:
+        answer, phase = _phase(name, p, solver, monitor, x, tolerance, iterations)
+        phases.append(phase)
+        x = answer.x
+        if monitor.reason:
+            break
+    return Walk(problem, program.curve(x), tuple(phases), _status(program, phases[-1], x), ready)
+
+
+def _phase(
+    name: str, p: WalkProgram, solver: str, monitor: Monitor, x: Array, tolerance: float, iterations: int
+) -> tuple[Answer, Phase]:
+    p.seconds, began, cpu = 0.0, time.perf_counter(), time.process_time()
+    scaled = tolerance * HABITS[solver].tolerance
+    # a `WalkProgram` has all that solvers ask of a program
+    answer = solve(solver, cast(Program, p), x, monitor, tolerance=scaled, iterations=iterations)
+    wall, cpu = time.perf_counter() - began, time.process_time() - cpu
+    return answer, Phase(name, answer.status, answer.iterations, wall, cpu, p.seconds, answer.message)
+
+
+def _status(program: WalkProgram, last: Phase, x: Array) -> str:
+    """That of the solver, unless rows are beyond their bounds."""
+    kept = program.infeasibility(x) <= KEPT
+    if last.status == "converged" and not kept:
+        return "infeasible"
+    return last.status
+
+
+def _start(problem: Problem, start: Walk | None) -> Array:
+    """Control points of standing still, or of a motion with the same joints."""
+    if start is None:
+        return np.zeros(problem.basis.count * problem.robot.nv)
+    if not isinstance(start, Walk):
+        raise InputError(f"start: expected a Walk, got {start!r}.")
+    if start.problem.robot.names != problem.robot.names:
+        raise InputError("start: expected a walk with the same free joints, got one with others.")
+    stride = start.stride()
+    q = stride.q[: len(stride.t) // 2 + 1] if problem.steps == 1 else stride.q
+    points, *_ = np.linalg.lstsq(problem.basis.matrix(np.linspace(0.0, 1.0, len(q))), q, rcond=None)
+    return np.clip(points, *problem.limits).ravel()
+
+
+def _bounds(given: dict[str, Any]) -> Bounds:
+    known = [f.name for f in fields(Bounds)]
+    for key, value in given.items():
+        if key not in known:
+            raise UnknownNameError("argument of walk", key, known)
+        numbers = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        wrong = any(isinstance(x, (bool, str)) or not np.isfinite(x) or x < 0 for x in numbers)
+        if wrong or (key == "knee") != (len(numbers) == 2):
+            wanted = "a lower and an upper angle, rad" if key == "knee" else "a number that is not negative"
+            raise InputError(f"{key}: expected {wanted}, got {value!r}.")
+    values: dict[str, Any] = {k: tuple(v) if k == "knee" else float(v) for k, v in given.items()}
+    return Bounds(**values)

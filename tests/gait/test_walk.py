@@ -1,0 +1,185 @@
+"""Predicted walking: all solvers find it, between grid points it still walks, and it looks like walking."""
+
+import json
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.errors import LinkwiseError
+from linkwise.gait import Person, walk
+from linkwise.gait.opensim import write_ground, write_motion, write_torques
+
+# objectives of the same problems, found by another program with other dynamics
+BASE, SMOOTH = 0.2106, 0.2084
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["ipopt", "uno", "scipy"])
+def test_the_base_case_from_standing_still(solver):
+    found = walk(Person(), 1.2, 0.6, solver=solver)
+    assert found.converged
+    assert found.size == (228, 1279)
+    assert found.objective == pytest.approx(BASE, rel=0.08)
+    assert found.violation < 1e-4
+    assert found.worst() == []
+    assert found.audit().residual < 1e-9
+
+
+@pytest.fixture(scope="module")
+def smooth():
+    return walk(Person(), 1.2, 0.6, solver="ipopt", smooth=True)
+
+
+@pytest.mark.slow
+def test_the_smooth_case(smooth):
+    assert smooth.converged
+    assert smooth.size == (304, 1317)
+    assert smooth.objective == pytest.approx(SMOOTH, rel=0.01)
+    seen = smooth.audit()
+    assert seen.points == 161
+    assert seen.drift < 2e-3
+    assert seen.slip < 0.1
+    assert seen.zmp < 2e-3
+    assert seen.residual < 1e-9
+    assert seen.torque < 1.0
+    assert seen.effort == pytest.approx(smooth.effort, rel=0.03)
+
+
+@pytest.mark.slow
+def test_a_stride_closes_and_is_mirrored(smooth):
+    stride = smooth.stride()
+    assert stride.t[-1] == pytest.approx(1.0)
+    q, first = stride.q[-1].copy(), stride.q[0]
+    q[0] -= 1.2
+    np.testing.assert_allclose(q, first, atol=1e-6)
+    half = len(stride.t) // 2
+    np.testing.assert_allclose(stride.angle("knee_r")[half:], stride.angle("knee_l")[: half + 1], atol=1e-6)
+    np.testing.assert_allclose(
+        stride.ground_force("r")[half + 1 :, 1], stride.ground_force("l")[1 : half + 1, 1], atol=1e-9
+    )
+    # over a stride the ground carries the weight, and neither speeds up nor slows down
+    total = stride.ground[:, :, :3].sum(axis=1) / stride.weight
+    mean = np.trapezoid(total, stride.t, axis=0) / stride.t[-1]
+    np.testing.assert_allclose(mean, [0.0, 1.0, 0.0], atol=0.02)
+    assert np.nanmax(np.abs(stride.tau[:, :6])) < 1e-9
+
+
+@pytest.mark.slow
+def test_it_looks_like_walking(smooth):
+    """Signs and sizes that every textbook has; the numbers are in `features`."""
+    f = smooth.features()
+    assert 20 < f["hip_flexion"] < 40
+    assert 5 < f["hip_extension"] < 25
+    assert 10 < f["knee_stance"] < 30
+    assert 50 < f["knee_swing"] < 70
+    assert f["vertical_first"] > 1.0 > 0.85 > f["vertical_between"]
+    assert f["vertical_second"] > 1.0
+    assert 0.05 < f["braking"] < 0.3
+    assert 0.05 < f["propulsion"] < 0.3
+    assert 0.8 < f["hip_force"] < f["knee_force"] < f["ankle_force"] < 1.4
+
+
+@pytest.mark.slow
+def test_a_solved_walk_starts_another(smooth):
+    other = walk(Person().with_backpack(10.0), 1.2, 0.6, solver="ipopt", smooth=True, start=smooth)
+    assert other.converged
+    assert other.effort > smooth.effort
+    assert other.problem.weight == pytest.approx(83.0 * 9.81)
+
+
+@pytest.mark.slow
+def test_a_person_whose_sides_differ_takes_a_stride(smooth):
+    found = walk(Person().with_hand_load(8.0, "r"), 1.2, 0.6, solver="ipopt", start=smooth)
+    assert found.converged
+    assert found.problem.steps == 2
+    assert found.size[0] == 13 * 38
+    assert found.audit().residual < 1e-9
+    stride = found.stride()
+    lean = 0.5 * (stride.point("shoulder_r") + stride.point("shoulder_l")) - 0.5 * (
+        stride.point("hip_r") + stride.point("hip_l")
+    )
+    assert lean[:, 2].mean() < -0.005  # away from the load
+
+
+def test_a_walk_that_was_stopped_says_so():
+    found = walk(solver="scipy", iterations=1, progress=False)
+    assert found.status == "stopped"
+    assert not found.converged
+    assert found.worst()
+    assert {w.kind for w in found.worst()} <= set(lw.gait.KINDS)
+    assert "stopped" in repr(found)
+
+
+def test_a_walk_without_time():
+    found = walk(solver="scipy", time_limit=0.0, progress=False)
+    assert found.status == "out of time"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"speed": 0.0}, "speed"),
+        ({"step": "long"}, "step"),
+        ({"solver": "snopt"}, "'ipopt'"),
+        ({"person": 73.0}, "Person"),
+        ({"person": Person(limits={"ankle_l": 60.0}), "steps": 1}, "differ"),
+        ({"steps": 3}, "1 or 2"),
+        ({"without": "contacts"}, "'contact'"),
+        ({"clearence": 0.01}, "clearance"),
+        ({"clearance": -0.01}, "negative"),
+        ({"knee": 1.0}, "lower and an upper"),
+        ({"start": 3}, "Walk"),
+    ],
+)
+def test_wrong_questions_are_refused(wrong, words):
+    with pytest.raises(LinkwiseError, match=words):
+        walk(**wrong)
+
+
+def test_unknown_names_of_a_stride_are_answered():
+    stride = walk(solver="scipy", iterations=1, progress=False).stride(5)
+    assert len(stride.t) == 9
+    for call in (stride.angle, stride.torque, stride.point, stride.joint_force, stride.ground_force):
+        with pytest.raises(LinkwiseError, match="Valid names"):
+            call("tail")
+    with pytest.raises(LinkwiseError, match="Valid names"):
+        stride.centre_of_pressure("x")
+    assert stride.zmp.shape == (9, 2)
+    assert stride.centre_of_pressure("r").shape == (9, 2)
+
+
+def test_files_for_others(tmp_path):
+    found = walk(solver="scipy", iterations=1, progress=False)
+    stride = found.stride(6)
+    write_motion(stride, tmp_path / "walk.mot")
+    write_torques(stride, tmp_path / "torque.sto")
+    write_ground(stride, tmp_path / "ground.sto")
+    for name, columns in (("walk.mot", 39), ("torque.sto", 39), ("ground.sto", 19)):
+        head, _, body = (tmp_path / name).read_text().partition("endheader\n")
+        assert f"nRows=11\nnColumns={columns}\n" in head
+        rows = np.loadtxt(body.splitlines()[1:])
+        assert rows.shape == (11, columns)
+        assert np.isfinite(rows).all()
+    names = body.splitlines()[0].split("\t")
+    # the file's force, centre and free moment are the wrench of the foot
+    F, p, free = (rows[:, names.index(f"ground_{x}") :][:, :3] for x in ("force_r_vx", "force_r_px", "torque_r_x"))
+    np.testing.assert_allclose(np.cross(p, F) + free, stride.ground[:, 0, 3:], atol=1e-5)
+    with pytest.raises(LinkwiseError, match=r"\.mot or \.sto"):
+        write_motion(stride, tmp_path / "walk.csv")
+
+
+def test_pictures_and_the_moving_figure(tmp_path):
+    found = walk(solver="scipy", iterations=1, progress=False)
+    found.film_strip(tmp_path / "film.png", frames=4)
+    found.plot(tmp_path / "curves.svg")
+    found.animate(tmp_path / "walk.html")
+    text = (tmp_path / "walk.html").read_text()
+    assert "TITLE" not in text
+    data = json.loads(text.partition("const data = ")[2].partition(";\n")[0])
+    assert data["duration"] == pytest.approx(1.0)
+    count = len(data["points"][0])
+    assert all(k < count for chain, *_ in data["lines"] for k in chain)
+    assert (tmp_path / "film.png").stat().st_size > 10_000
+    with pytest.raises(LinkwiseError, match=r"\.html"):
+        found.animate(tmp_path / "walk.gif")

@@ -53,12 +53,7 @@ class Options:
             numbers.read(robot, path)
         if not isinstance(base_motion, bool):
             raise InputError(f"base_motion: expected True or False, got {base_motion!r}.")
-        if isinstance(gravity, str) and gravity != "input":
-            raise InputError(f"gravity: expected a vector of three, 'input' or None, got {gravity!r}.")
-        if gravity is not None and not isinstance(gravity, str):
-            gravity = check.vector(gravity, "gravity")
-        if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-            raise InputError(f"threads: expected a whole number of at least 1, got {threads!r}.")
+        gravity, threads = checked_gravity(gravity), checked_threads(threads)
         on_frames, on_joints = _laws(forces, "forces"), _laws(joint_forces, "joint_forces")
         for name, _ in on_frames:
             robot.frame(name)
@@ -118,6 +113,20 @@ class Options:
             for name, wrench in frame_wrenches(tree, *state, dict(self.forces), world).items():
                 wrenches[name] = wrenches[name] + wrench if name in wrenches else wrench
         return replace(world, external=external_on_bodies(tree, wrenches), by_laws=bool(self.forces))
+
+
+def checked_gravity(value: Any) -> Vec3 | str | None:
+    """The option `gravity`: a vector, "input", or None for the robot's own."""
+    if isinstance(value, str) and value != "input":
+        raise InputError(f"gravity: expected a vector of three, 'input' or None, got {value!r}.")
+    return value if value is None or isinstance(value, str) else check.vector(value, "gravity")
+
+
+def checked_threads(value: Any) -> int:
+    """The option `threads`."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InputError(f"threads: expected a whole number of at least 1, got {value!r}.")
+    return value
 
 
 def _laws(value: Any, what: str) -> Laws:

@@ -16,7 +16,9 @@ def program(shape, seed):
     factors = rng.normal(size=(size, 2))
 
     def entries(x):
-        values = [x[0] * float(a) + x[1] * float(b) if keep else 0.0 for keep, (a, b) in zip(kept, factors, strict=True)]
+        values = [
+            x[0] * float(a) + x[1] * float(b) if keep else 0.0 for keep, (a, b) in zip(kept, factors, strict=True)
+        ]
         values[-1] = 3.0 if seed % 3 == 0 else values[-1]
         return (values, [x[0] + x[1]], [x[1]])
 
@@ -41,19 +43,22 @@ def test_zeros_are_written(shape, seed):
         x = rng.normal(size=(rows, 2))
         y, s, copy = function(x)
         assert np.allclose(y, expected(x), rtol=1e-14, atol=1e-14)
-        assert np.array_equal(s, x.sum(axis=1)) and np.array_equal(copy[:, 0], x[:, 1])
+        assert np.array_equal(s, x.sum(axis=1))
+        assert np.array_equal(copy[:, 0], x[:, 1])
         # into memory that is neither empty nor contiguous
         out = np.full((*reversed(shape), rows), np.nan).T
         function(x, out=(out, np.empty(rows), np.empty((rows, 1))))
         assert np.allclose(out, expected(x), rtol=1e-14, atol=1e-14)
         wide = np.full((rows, *shape[:-1], 2 * shape[-1]), np.nan)
         function(x, out=(wide[..., ::2], np.empty(rows), np.empty((rows, 1))))
-        assert np.allclose(wide[..., ::2], expected(x), rtol=1e-14, atol=1e-14) and np.isnan(wide[..., 1::2]).all()
+        assert np.allclose(wide[..., ::2], expected(x), rtol=1e-14, atol=1e-14)
+        assert np.isnan(wide[..., 1::2]).all()
 
 
 def test_zeros_take_no_place():
     traced, _ = program((40, 40), 0)
     (layout, single, copy) = layouts(traced, 4)
-    assert layout.size < 1600 and layout.runs
+    assert layout.size < 1600
+    assert layout.runs
     assert single.places == copy.places == ((0,),)
     assert all(len(p) == 1 for p in layout.places)

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -141,7 +142,9 @@ def test_limits_of_effort_rate_and_jerk(folder):
     assert set(found) == {("shoulder", "effort rate"), ("elbow", "jerk")}
     assert found["shoulder", "effort rate"]["limit"] == -9.0
     assert found["shoulder", "effort rate"]["time"] == pytest.approx(1.35)
-    assert linkwise("torque", "arm.urdf", "swing.csv", "--side", "more.toml").exit_code == 0
+    unrated = linkwise("torque", "arm.urdf", "swing.csv", "--side", "more.toml")
+    assert unrated.exit_code == 0
+    assert "those of jerk and effort rate were not checked: give --rates" in unrated.stdout
 
 
 def test_jumps_of_friction_are_listed(folder):
@@ -171,3 +174,75 @@ def test_few_rows_make_a_note(folder):
     rows = "\n".join(f"{k},{0.1 * k * k},0,0" for k in range(5))
     (folder / "few.csv").write_text(f"t,turn,shoulder,elbow\n{rows}\n")
     assert "the jerk of a cubic spline jumps" in linkwise("torque", "arm.urdf", "few.csv", "--rates").stdout
+
+
+# ---- closed chains
+
+
+def test_a_free_closed_chain_needs_no_torques(folder):
+    """What falls freely, as simulated with multipliers, has no torques by the inverse model; an open tree would."""
+    lw.simulate(lw.load("fivebar"), {"left_motor": 0.2}, None, 0.5, rtol=1e-10, progress=False).save("fall.csv")
+    result = linkwise("torque", "fivebar", "fall.csv", "-o", "out.npz")
+    assert "left_elbow, right_elbow follow from the loops" in result.stdout
+    with np.load("out.npz") as archive:
+        tree = lw.compile(lw.load("fivebar")).inverse_dynamics(archive["q"], archive["qd"], archive["qdd"])
+        assert np.abs(archive["tau"]).max() < 1e-9 * np.abs(tree).max()
+
+
+def test_columns_of_the_independent_joints_suffice(folder):
+    t = np.linspace(0.0, 1.0, 51)
+    lead = np.stack([0.4 * np.sin(3.0 * t), 0.3 * np.cos(3.0 * t)], axis=1)
+    np.savetxt("lead.csv", np.c_[t, lead], delimiter=",", header="t,left_motor,right_motor", comments="")
+    assert linkwise("torque", "fivebar", "lead.csv", "-o", "out.csv", "--external", "tool=1,2,3").exit_code == 0
+    robot = lw.load("fivebar")
+    motion = read("out.csv", robot)
+    places = [0, 2]
+    closed = lw.compile(robot, external="tool").closed
+    given = (x[:, places] for x in (motion.q, motion.qd, motion.qdd))
+    found = closed.inverse_dynamics(*given, [[1, 2, 3, 0, 0, 0]])
+    table = np.genfromtxt("out.csv", delimiter=",", names=True, deletechars="")
+    for k, name in enumerate(closed.active):
+        np.testing.assert_allclose(table[f"tau.{name}"], found.tau[:, k], rtol=0, atol=1e-12)
+    assert not table["tau.left_elbow"].any()
+    np.testing.assert_allclose(motion.qdd, found.qdd, rtol=0, atol=1e-10)
+
+
+def test_redundant_motors_share(folder):
+    """Where the rocker is driven too, the torques are those of the closed model's least squares."""
+    robot = lw.load("fourbar")
+    (loop,) = robot.loops
+    lw.save(robot.replace(replace(loop, active=("crank", "rocker"))), "twice.toml")
+    (folder / "turn.csv").write_text("t,crank\n" + "\n".join(f"{k / 20},{0.5 + k / 10}" for k in range(20)))
+    assert linkwise("torque", "twice.toml", "turn.csv", "-o", "out.csv").exit_code == 0
+    model = lw.load("twice.toml")
+    motion, at = read("out.csv", model), model.slots["crank"].v
+    found = lw.compile(model).closed.inverse_dynamics(*(x[:, [at]] for x in (motion.q, motion.qd, motion.qdd)))
+    table = np.genfromtxt("out.csv", delimiter=",", names=True, deletechars="")
+    both = np.stack([table["tau.crank"], table["tau.rocker"]], axis=1)
+    np.testing.assert_allclose(both, found.tau, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            "t,left_motor,right_motor\n0,0,0\n1,-1.5,1.5\n2,0,0\n3,0,0\n",
+            "row 2 (t = 1): expected positions in which the loops",
+        ),
+        (
+            "t,left_motor,left_elbow,right_motor,right_elbow\n0,0,0.2,0,0\n1,0,0,0,0\n2,0,0,0,0\n3,0,0,0,0\n",
+            "row 1 (t = 0): expected",
+        ),
+        ("t,left_motor,right_motor\n0,0,0\n1,0,0\n", "expected at least 4 rows"),
+        ("t,left_motor,right_elbow\n0,0,0\n1,0,0\n", "got none for 'left_elbow', 'right_motor'"),
+    ],
+)
+def test_rows_that_open_the_loops_are_named(folder, rows, message):
+    (folder / "bad.csv").write_text(rows)
+    assert message in error("torque", "fivebar", "bad.csv")
+
+
+def test_wrenches_and_rates_of_closed_chains_are_refused(folder):
+    (folder / "lead.csv").write_text("t,left_motor,right_motor\n0,0,0\n1,0.1,0.1\n2,0.1,0\n3,0,0\n")
+    for option in ("--wrenches", "--rates"):
+        assert "expected a tree, got the robot 'fivebar' with loops" in error("torque", "fivebar", "lead.csv", option)

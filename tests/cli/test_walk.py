@@ -34,7 +34,7 @@ def test_what_is_not_kept_is_said(tmp_path):
         (["--hand-load", "x=3"], "'r', 'l'"),
         (["--freeze", "tail"], "unknown joint to freeze 'tail'"),
         (["--without", "zpm"], "Did you mean 'zmp'?"),
-        (["--speed", "0"], "0.0<x"),
+        (["--speed", "0"], "x>0.0"),
         (["--film", "walk.gif"], ".png"),
     ],
 )

@@ -1,6 +1,5 @@
 """Loop closure: which configurations are found, in which assembly mode, and what is said of the others."""
 
-
 import numpy as np
 import pytest
 

@@ -134,6 +134,15 @@ def test_loops_that_cannot_close():
         structure_of(robot.replace(replace(loop, origin_b=Pose.of((9.0, 0.0, 0.0)))))
 
 
+def test_a_loop_joins_two_links():
+    with pytest.raises(lw.ModelError, match="loop 'self': expected two links that it joins, got 'bar' for both"):
+        Loop("self", "bar", "bar")
+
+
+def test_a_single_active_joint_may_stand_alone():
+    assert Loop("pin", "coupler", "rocker", active="crank").active == ("crank",)
+
+
 def test_flipped_axes_are_not_closed():
     """Pins that point opposite ways satisfy the equations of a revolute cut, and are not what was asked for."""
     robot = lw.load("fourbar")

@@ -18,6 +18,7 @@ PAGES = [
     "docs/derivatives.md",
     "docs/planning.md",
     "docs/paths.md",
+    "docs/walking.md",
 ]
 
 

@@ -1,13 +1,14 @@
 """Predicted walking: all solvers find it, between grid points it still walks, and it looks like walking."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
 
 import linkwise as lw
 from linkwise.errors import LinkwiseError
-from linkwise.gait import Person, walk
+from linkwise.gait import Person, sweep, walk
 from linkwise.gait.opensim import write_ground, write_motion, write_torques
 
 # objectives of the same problems, found by another program with other dynamics
@@ -86,6 +87,25 @@ def test_a_solved_walk_starts_another(smooth):
     assert other.converged
     assert other.effort > smooth.effort
     assert other.problem.weight == pytest.approx(83.0 * 9.81)
+
+
+@pytest.mark.slow
+def test_the_size_of_the_source():
+    """Frozen joints as fixed variables: the same minimum by another skeleton's kernel."""
+    found = walk(Person(), 1.2, 0.6, solver="ipopt", whole=True)
+    assert found.converged
+    assert found.size == (330, 1636)
+    assert found.objective == pytest.approx(BASE, rel=0.08)
+    frozen = [found.problem.robot.names.index(n) for n in Person().frozen]
+    assert not found.curve.points[:, frozen].any()
+
+
+@pytest.mark.slow
+def test_several_at_once():
+    found = sweep([{"speed": 1.0}, {"speed": 1.2, "person": Person(60.0, 1.65, "female")}], solver="ipopt", smooth=True)
+    assert [w.converged for w in found] == [True, True]
+    assert [w.problem.speed for w in found] == [1.0, 1.2]
+    assert found[1].problem.person.mass == 60.0
 
 
 @pytest.mark.slow
@@ -183,3 +203,16 @@ def test_pictures_and_the_moving_figure(tmp_path):
     assert (tmp_path / "film.png").stat().st_size > 10_000
     with pytest.raises(LinkwiseError, match=r"\.html"):
         found.animate(tmp_path / "walk.gif")
+
+
+def test_walks_travel_between_processes():
+    found = walk(solver="scipy", iterations=1, progress=False)
+    other = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(other.stride(5).tau, found.stride(5).tau)
+    assert other.effort == found.effort
+    assert repr(other) == repr(found)
+
+
+def test_a_sweep_of_what_is_no_question():
+    with pytest.raises(LinkwiseError, match="case 1"):
+        sweep([1.2])

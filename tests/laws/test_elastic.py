@@ -48,6 +48,11 @@ def test_vectors_by_name():
     assert robot.tau([[1.0, 2.0, 3.0]]).tolist() == [[1.0, 2.0, 0.0, 3.0]]
     with pytest.raises(lw.InputError, match="expected 3 torques"):
         robot.tau([1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(lw.InputError, match=r"'joint3' and 'joint3\.motor' are the same drive\. Name it once"):
+        robot.tau({"joint3": 5.0, "joint3.motor": 1.0})
+    for odd in ("much", None, [[1.0], [2.0, 3.0]]):
+        with pytest.raises(lw.InputError, match="expected 3 torques"):
+            robot.tau(odd)
     with pytest.raises(lw.UnknownNameError, match=r"'joint3\.motor'"):
         robot.q({"joint3.motr": 0.0})
 

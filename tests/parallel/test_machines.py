@@ -117,6 +117,9 @@ def test_errors_in_files_are_placed(old, new, message):
 def test_saving_elsewhere_is_refused(tmp_path):
     with pytest.raises(lw.InputError, match=r"expected a path that ends in .toml"):
         GOUGH.save(tmp_path / "machine.urdf")
+    GOUGH.save(tmp_path / "machine.toml")
+    with pytest.raises(lw.ModelError, match=r"platform and legs of a ParallelRobot\. Use ParallelRobot\.load"):
+        lw.load(tmp_path / "machine.toml")
 
 
 def test_kernels_travel():

@@ -38,6 +38,12 @@ def test_errors_and_torques_of_an_independent_simulation(payload, rms, torques):
         assert np.diff(found.V2).max() < 1e-12 * found.V2[0]
 
 
+def test_stiff_springs_tend_to_the_rigid_arm():
+    """To first order in 1/K: ten times the stiffness, a tenth of the difference."""
+    off = elastic_arm.rigid_limit()
+    assert np.abs(np.array(off[1:-1]) / off[2:] - 10.0).max() < 0.05
+
+
 def test_costs_grow_with_the_number_of_joints_or_its_square():
     few, more = elastic_robots.forward_costs(6), elastic_robots.forward_costs(12)
     linear, _, columns = elastic_robots.ROUTES

@@ -48,3 +48,4 @@ def test_hexapod_agrees():
     found = experiments.hexapod()
     assert found.agrees
     assert len(found.pictures) == 2
+    assert not any("$" in p.svg for p in found.pictures)  # powers of ten are written out: pictures parse no formulas

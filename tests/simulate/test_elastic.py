@@ -55,7 +55,7 @@ def test_torques_of_drives_act_on_motors():
     ]  # fmt: skip
     for end in ends[1:]:
         assert np.abs(end - ends[0]).max() < 1e-9
-    with pytest.raises(lw.InputError, match="control at t = 0 s: expected 4 numbers"):
+    with pytest.raises(lw.InputError, match=r"control at t = 0 s: expected 4 numbers \(3 for the drives alone\)"):
         lw.simulate(ARM, q0, None, 0.2, control=lambda t, q, qd: [1.0, 2.0])
 
 

@@ -16,6 +16,7 @@ from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.loops import EQUATIONS, Cut, cuts, lengths
 from linkwise.algorithms.mass_matrix import mass_matrix
+from linkwise.algorithms.matrices import dot
 from linkwise.errors import LinkwiseError
 from linkwise.robot.loop import Loop
 from linkwise.robot.tree import Tree
@@ -135,12 +136,12 @@ class Linkage:
 
     def rates(self, qd_i: Sequence[Scalar]) -> list[Scalar]:
         """The tree's velocities, G qd_i."""
-        return self.spread(qd_i, self.factors.solve([-_dot(row, qd_i) for row in self.J_i]))
+        return self.spread(qd_i, self.factors.solve([-dot(row, qd_i) for row in self.J_i]))
 
     def accelerations(self, qd: Sequence[Scalar], qdd_i: Sequence[Scalar]) -> list[Scalar]:
         """The tree's accelerations: J_p qdd_p = -J_i qdd_i - J_dot qd."""
         drift = self.equations.drift(qd)
-        rest = [-_dot(row, qdd_i) - x for row, x in zip(self.J_i, drift, strict=True)]
+        rest = [-dot(row, qdd_i) - x for row, x in zip(self.J_i, drift, strict=True)]
         return self.spread(qdd_i, self.factors.solve(rest))
 
     @cached_property
@@ -186,7 +187,7 @@ class Linkage:
         n = len(part.independent)
         S = [[sum((g[i] * w * g[j] for g, w in zip(G, inverse, strict=True)), 0.0) for j in range(n)] for i in range(n)]
         x = linear.solve(linear.factorise(S, _no_drive), force)
-        return [w * _dot(g, x) for g, w in zip(G, inverse, strict=True)]
+        return [w * dot(g, x) for g, w in zip(G, inverse, strict=True)]
 
     @cached_property
     def inertia(self) -> list[list[Scalar]]:
@@ -194,12 +195,12 @@ class Linkage:
         n = self.tree.nv
         (flat,) = mass_matrix.function(self.tree, self.q)
         M = [flat[k : k + n] for k in range(0, n * n, n)]
-        moved = [[_dot(row, column) for row in M] for column in self.columns]
+        moved = [[dot(row, column) for row in M] for column in self.columns]
         size = range(len(moved))
         A: list[list[Scalar]] = [[0.0 for _ in size] for _ in size]
         for i in size:
             for j in range(i + 1):
-                A[i][j] = A[j][i] = _dot(self.columns[i], moved[j])
+                A[i][j] = A[j][i] = dot(self.columns[i], moved[j])
         return A
 
     def forces(self, qd: Sequence[Scalar], qdd_i: Sequence[Scalar], world: World) -> Forces:
@@ -268,10 +269,6 @@ def forward(
     rest = [a - b for a, b in zip(linkage.force_of(tau_active), bias, strict=True)]
     qdd_i = linear.solve(linear.factorise(linkage.inertia, _no_inertia), rest)
     return qdd_i, linkage.accelerations(qd, qdd_i)
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
 
 
 def _no_inertia(k: int) -> LinkwiseError:

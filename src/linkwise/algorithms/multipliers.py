@@ -11,6 +11,7 @@ from linkwise.algorithms.closed_chain import Equations, Partition
 from linkwise.algorithms.forces import bias_forces
 from linkwise.algorithms.inertia_route import light_coordinates, no_inertia_along
 from linkwise.algorithms.mass_matrix import mass_matrix
+from linkwise.algorithms.matrices import dot
 from linkwise.errors import LinkwiseError
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
@@ -58,7 +59,7 @@ class Mobility:
 
     def closing(self, rate: Sequence[Scalar]) -> list[Scalar]:
         """The change of a velocity, smallest in kinetic energy, after which it keeps the loops closed."""
-        off = [_dot(row, rate) for row in self.equations.J]
+        off = [dot(row, rate) for row in self.equations.J]
         push = linear.solve(self.give, [-x for x in off])
         change: list[Scalar] = [0.0] * self.tree.nv
         for k, x in zip(self.free, linear.solve(self.factors, self._pushed(push)), strict=True):
@@ -73,7 +74,7 @@ class Mobility:
         loose = linear.solve(self.factors, rest)
         drift = self.equations.drift(qd)
         off = [
-            x + sum((row[j] * given[j] for j in self.held), 0.0) + _dot(free, loose)
+            x + sum((row[j] * given[j] for j in self.held), 0.0) + dot(free, loose)
             for x, row, free in zip(drift, J, self.J, strict=True)
         ]
         push = linear.solve(self.give, [-x for x in off])
@@ -83,7 +84,7 @@ class Mobility:
             qdd[k] = x
         for k in self.held:
             loops = sum((row[k] * x for row, x in zip(J, push, strict=True)), 0.0)
-            tau[k] = h[k] + _dot(M[k], qdd) - loops
+            tau[k] = h[k] + dot(M[k], qdd) - loops
         return Constrained(qdd, tau, self.equations.wrenches(push))
 
     def _pushed(self, push: Sequence[Scalar]) -> list[Scalar]:
@@ -96,16 +97,12 @@ def nearest(tree: Tree, q: Sequence[Scalar], part: Partition, held: Collection[i
     equations = Equations.at(tree, q, part)
     free = [k for k in range(tree.nv) if k not in held]
     J = [[row[k] for k in free] for row in equations.J]
-    S = [[_dot(a, b) for b in J] for a in J]
+    S = [[dot(a, b) for b in J] for a in J]
     push = linear.solve(linear.factorise(S, _no_give), [-x for x in equations.gap()])
     change: list[Scalar] = [0.0] * tree.nv
     for at, k in enumerate(free):
         change[k] = sum((row[at] * x for row, x in zip(J, push, strict=True)), 0.0)
     return change
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
 
 
 def _no_give(k: int) -> LinkwiseError:

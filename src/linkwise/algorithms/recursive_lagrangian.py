@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
+from linkwise.algorithms.matrices import product, transposed
 from linkwise.errors import LinkwiseError
 from linkwise.robot.tree import Body, Tree
 from linkwise.rotation import rot_z
@@ -38,17 +39,17 @@ def recursive_lagrangian(
         a, rate = body.parent, qd[body.v] * body.ratio
         acceleration, square = qdd[body.v] * body.ratio, rate * rate
         A_i, dA, ddA = _derivatives(body, q)
-        dW_i, drift = _times(W[a], dA), _times(W_dot[a], dA)
-        W.append(_times(W[a], A_i))
-        W_dot.append(_sum(_times(W_dot[a], A_i), _scaled(dW_i, rate)))
-        turning = _sum(_scaled(drift, 2.0 * rate), _scaled(_times(W[a], ddA), square))
-        W_ddot.append(_sum(_sum(_times(W_ddot[a], A_i), turning), _scaled(dW_i, acceleration)))
+        dW_i, drift = product(W[a], dA), product(W_dot[a], dA)
+        W.append(product(W[a], A_i))
+        W_dot.append(_sum(product(W_dot[a], A_i), _scaled(dW_i, rate)))
+        turning = _sum(_scaled(drift, 2.0 * rate), _scaled(product(W[a], ddA), square))
+        W_ddot.append(_sum(_sum(product(W_ddot[a], A_i), turning), _scaled(dW_i, acceleration)))
         A.append(A_i)
         dW.append(dW_i)
 
     tau: list[Scalar] = [0.0] * tree.nv
     J = [_pseudo_inertia(b.inertia) for b in bodies]
-    D = [_times(J_i, _transposed(W_i)) for J_i, W_i in zip(J, W_ddot, strict=True)]
+    D = [product(J_i, transposed(W_i)) for J_i, W_i in zip(J, W_ddot, strict=True)]
     c = [[row[3] for row in J_i] for J_i in J]
     for i in range(len(bodies) - 1, 0, -1):
         a = bodies[i].parent
@@ -56,7 +57,7 @@ def recursive_lagrangian(
         weight = sum(world.gravity[r] * _dot(dW[i][r], c[i]) for r in range(3))
         if bodies[i].is_single:
             tau[bodies[i].v] += (moment - weight) * bodies[i].ratio + bodies[i].resistance(q, qd, qdd)
-        D[a] = _sum(D[a], _times(A[i], D[i]))
+        D[a] = _sum(D[a], product(A[i], D[i]))
         c[a] = [x + _dot(row, c[i]) for x, row in zip(c[a], A[i], strict=True)]
     return (tau,)
 
@@ -85,25 +86,9 @@ def _pseudo_inertia(I: Inertia) -> Mat4:
     return [*rows, [*I.mc, I.m]]
 
 
-def _times(a: Mat4, b: Mat4) -> Mat4:
-    columns = _transposed(b)
-    return [[_dot(row, column) for column in columns] for row in a]
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total
-
-
 def _sum(a: Mat4, b: Mat4) -> Mat4:
     return [[x + y for x, y in zip(r, s, strict=True)] for r, s in zip(a, b, strict=True)]
 
 
 def _scaled(a: Mat4, k: Scalar) -> Mat4:
     return [[x * k for x in row] for row in a]
-
-
-def _transposed(a: Mat4) -> Mat4:
-    return [list(column) for column in zip(*a, strict=True)]

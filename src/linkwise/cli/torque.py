@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -103,6 +104,8 @@ def torque(
     Where a joint with Coulomb friction reverses its torque jumps; --rates lists when. A floating joint root has the
     columns root.x .y .z .qx .qy .qz .qw, and qd.root.vx .vy .vz .wx .wy .wz.
 
+    A robot with loops keeps them closed: columns of its independent joints suffice, and torques are of the active ones.
+
     \b
     Examples:
       linkwise torque arm.urdf swing.csv
@@ -112,6 +115,7 @@ def torque(
       linkwise torque arm.urdf swing.csv --external tool=0,0,-20,0,0,0 --wrenches -o all.npz
       linkwise torque arm.urdf swing.csv --no-friction --json
     """
+    from linkwise.report.closed_torques import read_closed
     from linkwise.report.torques import torques_along
     from linkwise.trajectory import read
 
@@ -121,7 +125,10 @@ def torque(
         if external.frame in loads:
             raise click.UsageError(f"--external: expected each frame once, got {external.frame!r} twice")
         loads[external.frame] = external.wrench
-    motion = read(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
+    if model.loops:
+        motion = read_closed(trajectory, model, ignore_extra=ignore_extra)
+    else:
+        motion = read(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
     result = torques_along(model, motion, external=loads, wrenches=wrenches, rates=rates)
     facts = {"trajectory": trajectory, "payloads": [p._asdict() for p in payloads], "external": loads}
     if output:
@@ -207,7 +214,9 @@ def _print(result: Torques, output: Path | None, plot: Path | None) -> None:
         ]
         show.table(head, worst, right=head[2:])
     else:
-        click.echo("All within the limits that the robot has.")
+        rated = [x for j in result.robot.joints for x in (j.limits.jerk, j.limits.effort_rate) if math.isfinite(x)]
+        but = "" if with_rates or not rated else ", but those of jerk and effort rate were not checked: give --rates"
+        click.echo(f"All within the limits that the robot has{but}.")
     for what, path in (("results", output), ("plot", plot)):
         if path:
             click.echo(f"{what} in {path}")

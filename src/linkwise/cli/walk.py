@@ -133,8 +133,7 @@ def _print(result: Walk, files: dict[str, Path | None]) -> None:
     sides = [result.features(side) for side in "rl"]
     rows = []
     for key in sides[0]:
-        norm = NORMS.get(key)
-        known = "" if norm is None else f"{norm.low:g}" if norm.low == norm.high else f"{norm.low:g} to {norm.high:g}"
+        known = NORMS[key].text if key in NORMS else ""
         rows.append((key.replace("_", " "), *(f"{s[key]:.3g}" for s in sides), known))
     show.table(("", "right", "left", "published"), rows, right=("right", "left", "published"))
     click.echo()

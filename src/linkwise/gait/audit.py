@@ -65,7 +65,8 @@ def audit(problem: Problem, curve: Curve, finer: int = 8) -> Audit:
         facets = m.facets
         outside = max(outside, float((facets[:, :2] @ zmp[k] + facets[:, 2]).max()))
     ratio = found.values[0][:, :n] / np.array(list(problem.effort.values()))
-    effort = float(np.trapezoid((ratio * ratio).sum(axis=1), grid.s) * curve.duration)
+    free = [name not in problem.held for name in problem.effort]
+    effort = float(np.trapezoid((ratio[:, free] ** 2).sum(axis=1), grid.s) * curve.duration)
     return Audit(
         len(moments), drift, slip, sunk, outside, float(np.abs(ratio).max()), _residual(problem, grid, curve), effort
     )

@@ -19,6 +19,11 @@ class Norm(NamedTuple):
     start: float
     end: float
 
+    @property
+    def text(self) -> str:
+        """The value, or the range of values."""
+        return f"{self.low:g}" if self.low == self.high else f"{self.low:g} to {self.high:g}"
+
 
 SOURCE = "Perry and Burnfield 2010, Winter 1991 (angles); Fukuchi et al. 2018 (ground reactions)"
 NORMS = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -46,6 +45,7 @@ class Problem:
         without: kinds of rows that are left out.
         posture: weight of the posture term.
         steps: 1 where the next step is the mirrored one, 2 where only the stride repeats.
+        whole: keep frozen joints as variables that are fixed, with torques that are bounded, as the source has them.
     """
 
     person: Person
@@ -60,6 +60,7 @@ class Problem:
     without: Collection[str] = ()
     posture: float = POSTURE
     steps: int = 1
+    whole: bool = False
 
     def __post_init__(self) -> None:
         for kind in self.without:
@@ -88,8 +89,13 @@ class Problem:
 
     @cached_property
     def robot(self) -> Robot:
-        """The skeleton whose frozen joints are locked."""
-        return self.person.robot(frozen=True)
+        """The skeleton, whose frozen joints are locked unless it is kept whole."""
+        return self.person.robot(frozen=not self.whole)
+
+    @cached_property
+    def held(self) -> frozenset[str]:
+        """Joints that are variables but fixed."""
+        return frozenset(self.person.frozen) if self.whole else frozenset()
 
     @cached_property
     def kernel(self) -> InstantKernel:
@@ -158,7 +164,9 @@ class Problem:
         if order == 0:
             bound[self.robot.names.index("gx")] = -self.step * self.steps
         label = ("position", "velocity", "acceleration")[order]
-        return LinearRows("symmetry", tuple(f"{label}.{name}" for name in self.robot.names), matrix, bound, bound)
+        free = [k for k, name in enumerate(self.robot.names) if name not in self.held]
+        names = tuple(f"{label}.{self.robot.names[k]}" for k in free)
+        return LinearRows("symmetry", names, matrix[free], bound[free], bound[free])
 
     def _knee(self, step: int) -> LinearRows:
         at = (step + 0.5 * (self.double + 1.0)) / self.steps
@@ -172,7 +180,9 @@ class Problem:
     def limits(self) -> tuple[Array, Array]:
         """Bounds of control points (count, joints), within which the curves stay as well."""
         joints = {j.name: j.limits for j in self.robot.joints}
-        lower, upper = ([getattr(joints[n], b) for n in self.robot.names] for b in ("lower", "upper"))
+        lower, upper = (
+            [0.0 if n in self.held else getattr(joints[n], b) for n in self.robot.names] for b in ("lower", "upper")
+        )
         return tuple(np.tile(x, (self.basis.count, 1)) for x in (lower, upper))  # type: ignore[return-value]
 
     @cached_property
@@ -190,7 +200,8 @@ class Problem:
             count = len(self.instants)
             rule = np.full(count, self.duration / (count - 1))
             rule[[0, -1]] *= 0.5
-            weights = np.outer(rule, [1.0 / x**2 if x < inf else 0.0 for x in self.effort.values()])
+            counted = [0.0 if n in self.held else 1.0 / x**2 for n, x in self.effort.items()]
+            weights = np.outer(rule, counted)
         else:
             posture = np.zeros(len(names))
             weights = np.zeros((len(self.instants), len(self.effort)))

@@ -51,6 +51,7 @@ def walk(
     feasible_first: bool | None = None,
     start: Walk | None = None,
     steps: int | None = None,
+    whole: bool = False,
     tolerance: float = 1e-3,
     iterations: int = 300,
     time_limit: float | None = None,
@@ -75,6 +76,7 @@ def walk(
         feasible_first: seek a motion that keeps all constraints before effort counts; None for the solver's habit.
         start: a solved walk to start from, in place of standing still.
         steps: 1 where the next step is the mirrored one, 2 where only the stride repeats; by the person if not given.
+        whole: keep frozen joints as fixed variables with bounded torques, as the source has them; it takes longer.
         tolerance: of optimality and of constraints.
         iterations: at most so many.
         time_limit: seconds after which the best feasible motion is returned.
@@ -106,6 +108,7 @@ def walk(
         smooth,
         kinds,
         steps=steps,
+        whole=whole,
     )
     monitor = Monitor(max(KEPT, tolerance), time_limit, "walk", progress)
     habit = HABITS[solver]

@@ -11,10 +11,10 @@ from linkwise.backend.call import caller
 from linkwise.errors import InputError
 from linkwise.graph.program import Port, Program, trace
 from linkwise.kernel import Compiled
+from linkwise.options import checked_gravity, checked_threads
 from linkwise.parallel.mechanics import Machine
 from linkwise.parallel.quantity import INPUTS, Quantity, widths
 from linkwise.parallel.robot import ParallelRobot
-from linkwise.robot import check
 from linkwise.spatial import Wrench
 from linkwise.vector import Vec3
 
@@ -35,13 +35,7 @@ class ParallelOptions:
                 f"external: expected True, or 'platform', for a wrench on the platform of a parallel robot, got"
                 f" {external!r}."
             )
-        if isinstance(gravity, str) and gravity != "input":
-            raise InputError(f"gravity: expected a vector of three, 'input' or None, got {gravity!r}.")
-        if gravity is not None and not isinstance(gravity, str):
-            gravity = check.vector(gravity, "gravity")
-        if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-            raise InputError(f"threads: expected a whole number of at least 1, got {threads!r}.")
-        return cls(bool(external), gravity, threads)
+        return cls(bool(external), checked_gravity(gravity), checked_threads(threads))
 
     def ports(self, quantity: Quantity) -> list[Port]:
         """The inputs that options add, in their fixed order."""

@@ -18,7 +18,7 @@ LEGEND = 14  # curves that a legend can name
 
 
 def figure_of(plan: Plan) -> Figure:
-    """Positions, speeds, torques and torque rates over time, with limits that all joints share."""
+    """Positions, speeds, torques and torque rates (else jerks) over time, with limits that all joints share."""
     from matplotlib.figure import Figure
 
     robot, t = plan.robot, plan.times()
@@ -32,9 +32,9 @@ def figure_of(plan: Plan) -> Figure:
         ("position", plan.q(t), unit("rad", "m"), None),
         ("speed", plan.qd(t), unit("rad/s", "m/s"), "velocity"),
         ("torque or force", plan.tau(t), unit("N m", "N"), "effort"),
-        ("jerk", plan.qddd(t), unit("rad/s^3", "m/s^3"), "jerk")
-        if plan.is_elastic
-        else ("its rate", plan.tau_dot(t), unit("N m/s", "N/s"), "effort_rate"),
+        ("its rate", plan.tau_dot(t), unit("N m/s", "N/s"), "effort_rate")
+        if plan.has_rates
+        else ("jerk", plan.qddd(t), unit("rad/s^3", "m/s^3"), "jerk"),
     )
     with style():
         figure = Figure(figsize=(10.0, 6.2), layout="constrained")

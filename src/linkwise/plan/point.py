@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from linkwise.algorithms.algorithm import World, moving_base
+from linkwise.algorithms.closed_chain import Linkage
 from linkwise.algorithms.elastic_feedforward import motors_of_motion
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.algorithms.kinematics import link_velocities, world_poses
+from linkwise.closed.structure import structure_of
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
@@ -46,6 +48,23 @@ class Point:
         self.robot = robot
         self.q, self.qd, self.qdd, self.qddd, self.qdddd = (list(x) for x in motion)
         self.s, self.data, self._base = s, list(data), base
+        if robot.loops:  # the independent joints lead
+            self.qd = self._linkage.rates([self.qd[v] for v in self._linkage.part.independent])
+            self.qdd = self._linkage.accelerations(self.qd, self._leading)
+
+    @cached_property
+    def _linkage(self) -> Linkage:
+        """The loops of the robot, where it has some."""
+        return Linkage(self._lean, self.q, structure_of(self.robot).part)
+
+    @property
+    def _leading(self) -> list[Scalar]:
+        return [self.qdd[v] for v in self._linkage.part.independent]
+
+    @property
+    def gap(self) -> list[Scalar]:
+        """What the loops are open by: rad, and parts of the mechanism's size."""
+        return self._linkage.equations.gap()
 
     @cached_property
     def tree(self) -> Tree:
@@ -63,7 +82,16 @@ class Point:
 
     @cached_property
     def tau(self) -> list[Scalar]:
-        """Torques of the drives (n): generalised forces, or where drives are elastic those of their motors."""
+        """Torques of the drives (n): generalised forces, where drives are elastic those of their motors.
+
+        In loops passive joints have none.
+        """
+        if self.robot.loops:
+            found: list[Scalar] = [0.0] * len(self.q)
+            force = self._linkage.forces(self.qd, self._leading, self._world()).force
+            for v, x in zip(self._linkage.part.active, self._linkage.shared(force), strict=True):
+                found[v] = x
+            return found
         if self.tree.elastic_bodies:
             return self._motors[3]
         (tau,) = inverse_dynamics.function(self._lean, self.q, self.qd, self.qdd, world=self._world())
@@ -91,6 +119,8 @@ class Point:
         """Their rates (n)."""
         if self.tree.elastic_bodies:
             raise InputError("effort_rate: expected rigid drives, got elastic ones. Bound jerks, or use robot.rigid().")
+        if self.robot.loops:
+            raise InputError(f"effort_rate: expected a tree, got {self.robot.name!r} with loops. Bound jerks.")
         motion = (self.q, self.qd, self.qdd, self.qddd)
         world = self._world(rates=True)
         _, rates = force_rates.function(self._lean, *motion, world=world, order=1, route="recursion")
@@ -98,6 +128,8 @@ class Point:
 
     @cached_property
     def _wrenches(self) -> list[list[Scalar]]:
+        if self.robot.loops:
+            raise InputError(f"reaction: expected a tree, got {self.robot.name!r} with loops.")
         state = [self.q, self.qd, self.qdd]
         if self.tree.elastic_bodies:
             state = [x + motors for x, motors in zip(state, self._motors[:3], strict=True)]

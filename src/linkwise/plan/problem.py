@@ -13,6 +13,7 @@ from linkwise.errors import InputError
 from linkwise.plan.curve import Array, Basis, Curve
 from linkwise.plan.ends import Ends, State, ends
 from linkwise.plan.kernels import PointKernel
+from linkwise.plan.loops import closure_rows
 from linkwise.plan.program import Program, beyond
 from linkwise.plan.rows import LinearRows, Rows
 from linkwise.plan.samples import Samples
@@ -77,7 +78,8 @@ class Problem:
     @cached_property
     def rows(self) -> list[Rows]:
         """All rows of instants."""
-        return [*(r for c in self.constraints for r in c.rows(self.robot)), *self.ends.rows]
+        closure = closure_rows(self.robot, self.basis, self.ends.fixed) if self.robot.loops else []
+        return [*(r for c in self.constraints for r in c.rows(self.robot)), *self.ends.rows, *closure]
 
     @cached_property
     def base(self) -> Any:

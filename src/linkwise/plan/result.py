@@ -14,6 +14,7 @@ from linkwise.algorithms import elastic_feedforward, force_rates, joint_wrenches
 from linkwise.compile import compile
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.plan.curve import Array, Curve
+from linkwise.plan.loops import Closing
 from linkwise.plan.problem import Worst
 from linkwise.plan.program import Dual
 from linkwise.robot.robot import Robot
@@ -72,20 +73,32 @@ class Plan:
     # ---- the motion at any time
 
     def q(self, t: Any) -> Array:
-        """Positions at times t (...,), of shape (..., n)."""
-        return self.curve(t)
+        """Positions at times t (...,), of shape (..., n); loops are closed exactly."""
+        return self._closing.q(self.curve(t)) if self._closing else self.curve(t)
 
     def qd(self, t: Any) -> Array:
         """Velocities."""
-        return self.curve(t, 1)
+        return self._closing.rates(self._motion(t))[0] if self._closing else self.curve(t, 1)
 
     def qdd(self, t: Any) -> Array:
         """Accelerations."""
-        return self.curve(t, 2)
+        return self._closing.rates(self._motion(t))[1] if self._closing else self.curve(t, 2)
 
     def qddd(self, t: Any) -> Array:
         """Jerks."""
         return self.curve(t, 3)
+
+    @cached_property
+    def _closing(self) -> Closing | None:
+        return Closing(self.robot) if self.robot.loops else None
+
+    def _motion(self, t: Any) -> list[Array]:
+        return [self.curve(t, k) for k in range(3)]
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether the torques have rates: those of rigid drives of trees do."""
+        return not (self.is_elastic or self.robot.loops)
 
     @cached_property
     def is_elastic(self) -> bool:
@@ -105,15 +118,17 @@ class Plan:
             return compile(self.robot, elastic_feedforward, coupling="rigid")(*motion)
 
     def tau(self, t: Any) -> Array:
-        """Torques of the drives."""
+        """Torques of the drives; zero for passive joints of loops."""
+        if self._closing:
+            return self._closing.tau(self._motion(t))
         if self.is_elastic:
             return self._motors(t).tau
         return self._rates(self.q(t), self.qd(t), self.qdd(t), self.qddd(t)).tau
 
     def tau_dot(self, t: Any) -> Array:
-        """Torque rates, of rigid drives."""
-        if self.is_elastic:
-            raise InputError("tau_dot: expected rigid drives, got elastic ones.")
+        """Torque rates, of rigid drives of trees."""
+        if not self.has_rates:
+            raise InputError("tau_dot: expected rigid drives of a tree, got elastic ones or loops.")
         return self._rates(self.q(t), self.qd(t), self.qdd(t), self.qddd(t)).tau_dot
 
     @cached_property
@@ -121,7 +136,9 @@ class Plan:
         return compile(self.robot, joint_wrenches)
 
     def wrenches(self, t: Any) -> Array:
-        """Reactions through the joints (..., links, 6), as `joint_wrenches` has them."""
+        """Reactions through the joints (..., links, 6), as `joint_wrenches` has them, of a tree."""
+        if self.robot.loops:
+            raise InputError("wrenches: expected a tree, got loops. lw.compile(robot).closed.reactions has cut joints.")
         state = [self.q(t), self.qd(t), self.qdd(t)]
         if self.is_elastic:
             state = [np.concatenate(pair, axis=-1) for pair in zip(state, self._motors(t)[:3], strict=True)]
@@ -142,9 +159,12 @@ class Plan:
         """Everything as named columns: t, q.elbow, ..., tau.elbow, tau_dot.elbow, wrench.elbow.fx, ..."""
         t = self.times(step)
         found = {"t": t}
-        for quantity in ("q", "qd", "qdd", "qddd", "tau", *(() if self.is_elastic else ("tau_dot",))):
+        rates = ("tau_dot",) if self.has_rates else ()
+        for quantity in ("q", "qd", "qdd", *(() if self.robot.loops else ("qddd",)), "tau", *rates):
             values = getattr(self, quantity)(t)
             found |= {f"{quantity}.{n}": values[:, k] for k, n in enumerate(self.robot.names)}
+        if self.robot.loops:
+            return found
         wrench = self.wrenches(t)
         moving = [j.name for j in self.robot.joints if not j.is_fixed]
         found |= {f"wrench.{n}.{c}": wrench[:, k, i] for k, n in enumerate(moving) for i, c in enumerate(WRENCH)}

@@ -9,6 +9,7 @@ from typing import Any
 from linkwise.errors import InputError
 from linkwise.plan.curve import Basis
 from linkwise.plan.ends import state_of
+from linkwise.plan.loops import check_loops, closed_ends
 from linkwise.plan.problem import Problem
 from linkwise.plan.terms import time
 from linkwise.plan.words import Constraint, Sum, positive
@@ -34,6 +35,8 @@ def problem_of(
     if isinstance(points, bool) or not isinstance(points, int) or points < 1:
         raise InputError(f"points: expected a whole number of at least 1, got {points!r}.")
     states = state_of(start, "start"), state_of(goal, "goal")
+    if robot.loops:
+        states = closed_ends(robot, *states)
     basis = Basis.uniform(3 if degree is None else degree, count)
     problem = Problem(robot, *states, terms, constraints, basis, seconds, between, points)
     _ = problem.base, problem.ends, problem.rows, problem.box
@@ -51,7 +54,7 @@ def _check_robot(robot: Any) -> None:
     if len(robot.names) == 0:
         raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
     if robot.loops:
-        raise InputError(f"plan: expected a tree, got the robot {robot.name!r} with closed loops.")
+        check_loops(robot)
 
 
 def _constraints(given: Any) -> tuple[Constraint, ...]:

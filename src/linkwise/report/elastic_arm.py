@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from linkwise.vector import Vec3
 
 GAINS: dict[str, Any] = {"kp": 580.0, "kd": 65.0, "kp_motor": 375.0, "kd_motor": 14.0}
 LENGTHS, GEAR, STIFFNESS = (0.3, 0.8, 0.4), 10.0, 100.0
+STIFFNESSES = (1e2, 1e3, 1e4, 1e5, 1e6)  # of the elastic joint, on the way to a rigid one
 SIZE, RATE = 0.5, 0.5 * math.pi  # of the motion to follow, rad and rad/s
 START = (0.0, 0.0, -0.4363)
 PAYLOAD = 3.0  # N
@@ -119,7 +121,7 @@ def elastic_arm() -> Experiment:
             " hint; both say that it acted upwards.",
             f"V2 never rises without payload: its largest step up is {max(rise, 0.0):.0e} of its start.",
         ),
-        tables=(_rms_table(runs), _torque_table(runs), _cost_table(), _time_table()),
+        tables=(_rms_table(runs), _torque_table(runs), _stiffness_table(), _cost_table(), _time_table()),
         pictures=pictures(TIMES, {CASES[case]: run for case, run in runs.items()}, followed(SIZE, RATE)),
         assumptions=(
             f"Lengths {LENGTHS[0]}, {LENGTHS[1]} and {LENGTHS[2]} m, centres of mass half way, tensors about them in"
@@ -159,6 +161,22 @@ def _torque_table(runs: dict[int, Tracked]) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = tuple((CASES[c], *map(float, run.tau[at])) for c, run in runs.items())
     head = ("case", "motor 1", "motor 2", "motor 3")
     return Table("Torques of the motors at the lowest position, t = 3 s, N m", head, rows, "", 4)
+
+
+def rigid_limit(stiffnesses: Sequence[float] = STIFFNESSES) -> list[float]:
+    """For each stiffness, how far the motors' torques in the motion are from those with rigid drives, N m."""
+    motions = [np.array(x) for x in zip(*map(motion, np.linspace(0.0, 4.0, 41)), strict=True)]
+    rigid = compile(paper_arm().rigid()).inverse_dynamics(*motions[:3])
+    soft = [compile(paper_arm(stiffness=k)).elastic_feedforward(*motions).tau for k in stiffnesses]
+    return [float(np.abs(tau - rigid).max()) for tau in soft]
+
+
+def _stiffness_table() -> Table:
+    off = rigid_limit()
+    rows = tuple((f"{k:g}", x, x * k) for k, x in zip(STIFFNESSES, off, strict=True))
+    note = "Feed-forward torques of the motion to follow; what is left falls with 1/K."
+    head = ("stiffness K, N m/rad", "largest difference, N m", "times K")
+    return Table("Stiffer springs tend to the rigid arm", head, rows, note, 4)
 
 
 def _cost_table() -> Table:

@@ -13,6 +13,7 @@ from linkwise._version import __version__
 from linkwise.algorithms import force_rates, inverse_dynamics, joint_wrench_rates, joint_wrenches
 from linkwise.compile import compile
 from linkwise.errors import InputError
+from linkwise.report.closed_torques import active_torques
 from linkwise.robot.robot import Robot
 from linkwise.trajectory import Excess, Reversal, Trajectory, column_names, exceeded, reversals, write
 from linkwise.trajectory.trajectory import Array
@@ -71,7 +72,7 @@ def torques_along(
     wrenches: bool = False,
     rates: bool = False,
 ) -> Torques:
-    """Inverse dynamics along a motion.
+    """Inverse dynamics along a motion; of a robot with loops, the torques of its active joints with the loops closed.
 
     Args:
         robot: its payload included.
@@ -81,6 +82,14 @@ def torques_along(
         rates: compute the rates of all these too, for which the motion must have jerks.
     """
     loads = dict(external or {})
+    if robot.loops:
+        if wrenches or rates:
+            raise InputError(
+                f"wrenches, rates: expected a tree, got the robot {robot.name!r} with loops. Take its torques alone;"
+                " lw.compile(robot).closed.reactions has the wrenches through the cuts."
+            )
+        tau = active_torques(robot, motion, loads)
+        return Torques(robot, motion, tau, None, tuple(exceeded(robot, motion, tau)))
     extra = [np.array(list(loads.values()), dtype=float)] if loads else []
     if not rates:
         kernel = compile(robot, joint_wrenches if wrenches else inverse_dynamics, external=tuple(loads))

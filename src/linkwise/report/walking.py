@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import astuple
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +64,9 @@ def walking() -> Experiment:
 
 def _sweep(solver: str) -> dict[str, Walk]:
     """Other speeds, loads and people."""
-    cases = {f"{v:g} m/s": {"speed": v, "step": step} for v, step in SPEEDS.items() if v != 1.2}
+    cases: dict[str, dict[str, Any]] = {
+        f"{v:g} m/s": {"speed": v, "step": step} for v, step in SPEEDS.items() if v != 1.2
+    }
     cases |= {f"backpack of {m:g} kg": {"person": Person().with_backpack(m)} for m in BACKPACKS}
     cases |= {name: {"person": Person(*numbers)} for name, numbers in PEOPLE.items()}
     found = sweep(cases.values(), solver=solver, smooth=True)
@@ -92,12 +95,10 @@ def _audits(base: Walk, smooth: Walk) -> Table:
 def _features(w: Walk) -> Table:
     rows = []
     for key, value in w.features().items():
-        norm = NORMS.get(key)
-        known = None if norm is None else f"{norm.low:g}" if norm.low == norm.high else f"{norm.low:g} to {norm.high:g}"
+        known = NORMS[key].text if key in NORMS else None
         rows.append((key.replace("_", " "), f"{value:.3g}", known))
-    return Table(
-        "Extremes of the smooth case, degrees and body weights", ("", "ours", "published"), tuple(rows), SOURCE
-    )
+    title = "Extremes of the smooth case, degrees and body weights"
+    return Table(title, ("", "ours", "published"), tuple(rows), f"Published: {SOURCE}.")
 
 
 def _sweep_table(walks: dict[str, Walk]) -> Table:
@@ -115,7 +116,8 @@ def _claims(stride: Stride) -> Table:
     stance = stride.percent < 50.0
     F = stride.ground_force("r")[stance, 1]
     inner = (F[1:-1] > F[:-2]) & (F[1:-1] >= F[2:]) & (F[1:-1] > 0.9)
-    rows = [("the vertical force has two peaks", str(int(inner.sum()) == 2).lower(), int(inner.sum()))]
+    rows: list[tuple[Cell, ...]] = []
+    rows.append(("the vertical force has two peaks", str(int(inner.sum()) == 2).lower(), int(inner.sum())))
     for joint in ("hip", "knee", "ankle"):
         force = np.linalg.norm(stride.joint_force(f"{joint}_r"), axis=1)[stance]
         alike = float(np.corrcoef(force, F)[0, 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from linkwise.errors import ModelError
 from linkwise.robot import check
@@ -43,5 +44,5 @@ class Loop:
         object.__setattr__(self, "origin_b", check.pose(self.origin_b, f"{what} origin_b"))
         if self.a == self.b:
             raise ModelError(f"{what}: expected two links that it joins, got {self.a!r} for both a and b.")
-        active = (self.active,) if isinstance(self.active, str) else tuple(self.active)
-        object.__setattr__(self, "active", active)
+        active: Any = self.active
+        object.__setattr__(self, "active", (active,) if isinstance(active, str) else tuple(active))

@@ -17,6 +17,10 @@ from linkwise.trajectory.npz import NpzColumns
 from linkwise.trajectory.trajectory import Array, Trajectory
 
 
+class MissingColumns(InputError):
+    """A file without columns of positions for some joints."""
+
+
 def read(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False, jerks: bool = False) -> Trajectory:
     """The motion in a file, with the velocities and accelerations it has or those of a spline through its positions.
 
@@ -102,7 +106,8 @@ def _match(table: Columns, robot: Robot, ignore_extra: bool) -> tuple[dict[str, 
     for key, names in quantities.items():
         missing = [n for n in names if n not in wanted]
         if missing and (key == "q" or len(missing) < len(names)):
-            raise table.error(_missing(missing, key, extra))
+            error = table.error(_missing(missing, key, extra))
+            raise MissingColumns(str(error)) if key == "q" else error
     if extra and not ignore_extra:
         raise table.error(
             f"{UnknownNameError('column', extra[0], ['t', *quantities['q'], 'qd.*', 'qdd.*', 'qddd.*'])}"

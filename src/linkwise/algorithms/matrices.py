@@ -9,6 +9,11 @@ from linkwise.scalar import Scalar
 Matrix = list[list[Scalar]]
 
 
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """The sum of a_k b_k."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
 def transposed(A: Sequence[Sequence[Scalar]]) -> Matrix:
     return [list(column) for column in zip(*A, strict=True)]
 
@@ -16,16 +21,9 @@ def transposed(A: Sequence[Sequence[Scalar]]) -> Matrix:
 def product(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]]) -> Matrix:
     """The product A B."""
     columns = transposed(B)
-    return [[_dot(a, b) for b in columns] for a in A]
+    return [[dot(a, b) for b in columns] for a in A]
 
 
 def times(A: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
     """The product A x."""
-    return [_dot(a, x) for a in A]
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total
+    return [dot(a, x) for a in A]

@@ -1,0 +1,103 @@
+"""Robots with closed loops: they stay closed, and their active joints keep their limits."""
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+
+ENDS = {"left_motor": 0.0, "right_motor": 0.0}, {"left_motor": 0.5, "right_motor": 0.6}
+LIMIT = 6.0
+
+
+def fastest(solver="scipy", control_points=16, more=(), **options):
+    limits = [lw.limits(effort=LIMIT), *more]
+    return lw.plan(
+        lw.load("fivebar"), *ENDS, subject_to=limits, solver=solver, control_points=control_points, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return fastest()
+
+
+def test_closed_and_within_limits(plan):
+    """On a fine grid the curves themselves nearly close the loops, and the motion that is handed out does exactly."""
+    assert plan.converged, plan.words
+    closed = lw.compile(plan.robot).closed
+    t = np.linspace(0.0, plan.duration, 1001)
+    gap = closed.assembled.closure
+    assert np.abs(gap(plan.curve(t)).gap).max() < 1e-4
+    assert np.abs(gap(plan.q(t)).gap).max() < 1e-12
+    assert np.abs(plan.curve(t) - plan.q(t)).max() < 3e-4
+    leading = [closed.of(x) for x in (plan.q(t), plan.curve(t, 1), plan.curve(t, 2))]
+    found = closed.inverse_dynamics(*leading, guess=plan.q(0.0), along=True)
+    assert found.converged.all()
+    assert np.abs(found.tau).max() <= LIMIT * (1.0 + 2e-3)
+    assert np.abs(found.tau).max(axis=0).min() >= LIMIT * 0.99  # a fastest motion uses them
+    np.testing.assert_allclose(plan.tau(t)[:, [0, 2]], found.tau, atol=1e-10)
+    np.testing.assert_array_equal(plan.tau(t)[:, [1, 3]], 0.0)
+    for rate, of in ((plan.qd, plan.q), (plan.qdd, plan.qd)):
+        h = 1e-6
+        inner = t[10:-10:40]
+        np.testing.assert_allclose(rate(inner), (of(inner + h) - of(inner - h)) / (2.0 * h), rtol=1e-5, atol=2e-4)
+
+
+def test_torques_move_it_so(plan):
+    """Simulated as a closed chain with the planned torques it arrives where the plan does."""
+    from scipy.integrate import solve_ivp
+
+    closed = lw.compile(plan.robot).closed
+    near = plan.q(0.0)
+
+    def rates(t, x):
+        q = closed.positions(x[:2], near).q
+        tau = plan.tau(t)[[0, 2]]
+        return np.concatenate([x[2:], closed.assembled.forward_dynamics(q, x[2:], tau)[0]])
+
+    end = solve_ivp(rates, (0.0, plan.duration), np.zeros(4), rtol=1e-9, atol=1e-9).y[:, -1]
+    np.testing.assert_allclose(end, [0.5, 0.6, 0.0, 0.0], atol=1e-6)
+
+
+def test_solvers_agree_and_points_help(plan):
+    assert fastest("uno").duration == pytest.approx(plan.duration, abs=1e-6)
+    finer = fastest(control_points=24)
+    assert finer.converged
+    assert finer.duration < plan.duration
+    assert np.abs(finer.curve(finer.times()) - finer.q(finer.times())).max() < 2e-5  # of the fourth order
+
+
+def test_speeds_of_passive_joints(plan):
+    top = float(np.abs(plan.qd(plan.times())[:, 1]).max())
+    slow = fastest(more=[lw.limits(velocity={"left_elbow": 0.5 * top})])
+    assert slow.converged
+    assert np.abs(slow.qd(slow.times())[:, 1]).max() <= 0.5 * top * 1.002
+    assert slow.duration > plan.duration
+
+
+def test_ends(plan, tmp_path):
+    """Ends are independent joints, or all of them if they close."""
+    full = lw.plan(plan.robot, plan.q(0.0), plan.q(plan.duration), subject_to=lw.limits(effort=LIMIT), control_points=16)
+    assert full.duration == pytest.approx(plan.duration, rel=1e-6)
+    plan.save(tmp_path / "p.npz")
+    plan.save(tmp_path / "p.csv")
+    again = lw.Plan.load(tmp_path / "p.npz")
+    np.testing.assert_array_equal(again.q(0.05), plan.q(0.05))
+    plan.plot(tmp_path / "p.png")
+
+
+@pytest.mark.parametrize(
+    ("start", "goal", "more", "words"),
+    [
+        ([0.0, 0.1, 0.0, 0.0], [0.5, 0.6], (), "start: expected positions that close the loops"),
+        ([0.0, 0.0, 0.0], [0.5, 0.6], (), r"start: expected 2 finite positions \(left_motor, right_motor\)"),
+        ({"left_motor": 0.0}, [0.5, 0.6], (), "none for 'right_motor'"),
+        ([0.0, 0.0], [-1.57, 1.57], (), "goal: the loops cannot be closed"),
+        (lw.State([0.0, 0.0], qd=1.0), [0.5, 0.6], (), "start velocity: expected rest"),
+        ([0.0, 0.0], [0.5, 0.6], [lw.limits(effort_rate=9.0)], "effort_rate: expected a tree"),
+        ([0.0, 0.0], [0.5, 0.6], [lw.reaction("left_elbow", force=9.0)], "reaction: expected a tree"),
+    ],
+)
+def test_mistakes(start, goal, more, words):
+    with pytest.raises(lw.InputError, match=words):
+        lw.plan(lw.load("fivebar"), start, goal, subject_to=[lw.limits(effort=LIMIT), *more])

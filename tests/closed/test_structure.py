@@ -143,6 +143,12 @@ def test_a_single_active_joint_may_stand_alone():
     assert Loop("pin", "coupler", "rocker", active="crank").active == ("crank",)
 
 
+def test_a_locked_joint_is_active_no_longer():
+    robot = lw.load("fivebar")
+    found = structure_of(robot.lock("left_motor", at=lw.compile(robot).closed.reference))
+    assert (found.mobility, found.independent) == (1, ("right_motor",))
+
+
 def test_flipped_axes_are_not_closed():
     """Pins that point opposite ways satisfy the equations of a revolute cut, and are not what was asked for."""
     robot = lw.load("fourbar")

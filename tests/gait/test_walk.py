@@ -56,9 +56,8 @@ def test_a_stride_closes_and_is_mirrored(smooth):
     np.testing.assert_allclose(q, first, atol=1e-6)
     half = len(stride.t) // 2
     np.testing.assert_allclose(stride.angle("knee_r")[half:], stride.angle("knee_l")[: half + 1], atol=1e-6)
-    np.testing.assert_allclose(
-        stride.ground_force("r")[half + 1 :, 1], stride.ground_force("l")[1 : half + 1, 1], atol=1e-9
-    )
+    right, left = stride.ground_force("r")[half + 1 : -1], stride.ground_force("l")[1:half]
+    np.testing.assert_allclose(right, left * [1, 1, -1], atol=1e-9)
     # over a stride the ground carries the weight, and neither speeds up nor slows down
     total = stride.ground[:, :, :3].sum(axis=1) / stride.weight
     mean = np.trapezoid(total, stride.t, axis=0) / stride.t[-1]

@@ -412,3 +412,13 @@ def test_a_row_of_a_batch_is_the_plain_algorithm(seed):
         pairs = [(found, plain)] if len(algorithm.outputs) == 1 else zip(found, plain, strict=True)
         for whole, expected in pairs:
             assert error(whole[3].reshape(-1), expected) < 1e-11, algorithm.name
+
+
+def test_damping_needs_a_spring_beside_it():
+    with pytest.raises(lw.ModelError, match="drive damping: expected a stiffness beside it, got none"):
+        lw.Drive(damping=1.0)
+
+
+def test_a_drives_spring_is_not_the_joints():
+    with pytest.raises(lw.InputError, match=r"it has no spring; its drive has: use joint3\.drive_stiffness"):
+        lw.compile(hua_arm(), lw.inverse_dynamics, parameters="joint3.stiffness")

@@ -148,7 +148,9 @@ def test_the_cheapest_route_is_taken(seed):
     _check_route(robot_of(seed))
 
 
-@pytest.mark.parametrize("name", lw.list_robots())
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n == "walker" else n for n in lw.list_robots()]
+)
 def test_the_cheapest_route_of_bundled_robots(name):
     _check_route(lw.load(name))
 

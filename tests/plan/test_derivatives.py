@@ -8,14 +8,11 @@ import pytest
 import linkwise as lw
 from linkwise.plan.curve import Basis
 from linkwise.plan.ends import State
-from linkwise.plan.point import ORDERS, Point
-from linkwise.plan.problem import GAUSS, Problem
-from linkwise.plan.terms import Time
+from linkwise.plan.problem import Problem
 from linkwise.plan.words import Sum
 from linkwise.scalar import sin
 from support.arms import arm
-
-STEP = 1e-200
+from support.programs import close, dense, differences, hessian, set_up
 
 
 def robot() -> lw.Robot:
@@ -77,110 +74,12 @@ def problem(minimize=None, constraint=None, duration=None, start=None, model=Non
     )
 
 
-class Defined:
-    """The program of a problem, run on any scalars from its definition."""
-
-    def __init__(self, made: Problem, variables, grid) -> None:
-        self.made, self.variables, self.grid = made, variables, grid
-
-    def motions(self, x, s):
-        every = self.variables.lower.astype(x.dtype)
-        every[self.variables.free] = x
-        P, T = every[:-1].reshape(-1, len(self.made.robot.names)), every[-1]
-        stack = [self.made.basis.matrix(s, d) @ P / T**d for d in range(ORDERS)]
-        return [[z[i].tolist() for z in stack] for i in range(len(s))], P, T
-
-    def rows(self, groups, x, s):
-        motions, _, _ = self.motions(x, s)
-        found = []
-        for i, motion in enumerate(motions):
-            for g in groups:
-                data = g.data(np.array([s[i]]))[0].tolist() if g.data else []
-                found.append(np.array(g.function(Point(self.made.robot, motion, float(s[i]), data))))
-        return found
-
-    def g(self, x):
-        groups = self.made.rows
-        parts = []
-        along = [r for r in groups if r.at is None]
-        if along:
-            values = self.rows(along, x, self.grid)
-            scales = [g.scale for g in along] * len(self.grid)
-            parts += [v / k for v, k in zip(values, scales, strict=True)]
-        for r in groups:
-            if r.at is not None:
-                s = np.array(r.at)
-                parts += [v / r.scale for v in self.rows([r], x, s)]
-        _, P, _ = self.motions(x, np.array([0.0]))
-        parts += [r.matrix @ P.ravel() for r in self.made.linear]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def f(self, x):
-        s, rule = self.made.basis.gauss(GAUSS)
-        T = self.motions(x, s)[2]
-        total = 0.0
-        for factor, term in self.made.minimize.terms:
-            if isinstance(term, Time):
-                total = total + factor * T
-                continue
-            rows, weights, squared = term.integrand(self.made.robot)
-            for w, v in zip(rule, self.rows([rows], x, s), strict=True):
-                total = total + factor * T * w * np.sum(weights * (v * v if squared else v))
-        return total
-
-    def slopes(self, function, x):
-        """d function / d x by complex steps, a row for each variable."""
-        found = []
-        for k in range(len(x)):
-            z = x.astype(complex)
-            z[k] += 1j * STEP
-            found.append(np.atleast_1d(function(z)).imag / STEP)
-        return np.array(found)
-
-
-def set_up(made: Problem):
-    variables = made.variables(1.3)
-    program = made.program(variables, made.grid)
-    rng = np.random.default_rng(7)
-    x = rng.uniform(-1.0, 1.0, program.n)
-    if variables.time_is_free:
-        x[-1] = 1.2
-    return program, Defined(made, variables, made.grid), x
-
-
-def dense(program, x):
-    J = np.zeros((program.m, program.n))
-    np.add.at(J, (program.jac_rows, program.jac_columns), program.jacobian(x))
-    return J
-
-
-def close(ours, theirs, tolerance=1e-8):
-    size = max(1.0, float(np.abs(theirs).max(initial=0.0)))
-    assert np.abs(ours - theirs).max(initial=0.0) <= tolerance * size
-
-
-def hessian(program, x, sigma, weights):
-    H = np.zeros((program.n, program.n))
-    H[program.hess_rows, program.hess_columns] = program.hessian(x, sigma, weights)
-    return H + np.tril(H, -1).T
-
-
-def differences(slope, x, h=1e-4):
-    """The derivative of a gradient by differences of the fourth order."""
-    rows = []
-    for k in range(len(x)):
-        e = np.zeros(len(x))
-        e[k] = h
-        rows.append((8.0 * (slope(x + e) - slope(x - e)) - (slope(x + 2 * e) - slope(x - 2 * e))) / (12.0 * h))
-    return np.array(rows)
-
-
 @pytest.mark.parametrize("name", TERMS)
 def test_objectives(name):
     made = problem(minimize=TERMS[name])
     program, defined, x = set_up(made)
     close(program.f(x), defined.f(x), 1e-12)
-    close(program.gradient(x), defined.slopes(defined.f, x)[:, 0], 1e-11)
+    defined.check_slopes(program.gradient(x), defined.f, x)
     close(hessian(program, x, 0.7, np.zeros(program.m)), 0.7 * differences(program.gradient, x))
 
 
@@ -189,7 +88,7 @@ def test_constraints(name):
     made = problem(constraint=CONSTRAINTS[name])
     program, defined, x = set_up(made)
     close(program.g(x), defined.g(x), 1e-12)
-    close(dense(program, x), defined.slopes(defined.g, x).T, 1e-11)
+    defined.check_slopes(dense(program, x), defined.g, x)
     weights = np.random.default_rng(3).normal(size=program.m)
     close(hessian(program, x, 0.0, weights), differences(lambda at: weights @ dense(program, at), x))
 
@@ -198,7 +97,7 @@ def test_ends_that_move():
     """Speeds at a start, with a free duration, are rows; with a fixed one they fix control points."""
     start = State([0.1, 0.2, -0.3], qd=[0.5, 0.0, -0.2], qdd=0.0)
     program, defined, x = set_up(problem(constraint=lw.limits("effort"), start=start))
-    close(dense(program, x), defined.slopes(defined.g, x).T, 1e-11)
+    defined.check_slopes(dense(program, x), defined.g, x)
     fixed = problem(duration=2.0, start=start)
     curve = fixed.variables(2.0).curve(np.zeros(len(fixed.variables(2.0).free)))
     np.testing.assert_allclose(curve(0.0, 1), [0.5, 0.0, -0.2], atol=1e-13)
@@ -231,8 +130,8 @@ def test_elastic_drives():
     program, defined, x = set_up(made)
     assert made.orders == 5
     close(program.g(x), defined.g(x), 1e-12)
-    close(dense(program, x), defined.slopes(defined.g, x).T, 1e-11)
-    close(program.gradient(x), defined.slopes(defined.f, x)[:, 0], 1e-11)
+    defined.check_slopes(dense(program, x), defined.g, x)
+    defined.check_slopes(program.gradient(x), defined.f, x)
     weights = np.random.default_rng(3).normal(size=program.m)
     close(hessian(program, x, 0.0, weights), differences(lambda at: weights @ dense(program, at), x))
     none = np.zeros(program.m)

@@ -4,6 +4,11 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.plan.curve import Basis
+from linkwise.plan.guess import first_motion
+from linkwise.plan.problem import Problem
+from linkwise.plan.words import Sum
+from support.programs import close, dense, differences, hessian, set_up
 
 ENDS = {"left_motor": 0.0, "right_motor": 0.0}, {"left_motor": 0.5, "right_motor": 0.6}
 LIMIT = 6.0
@@ -64,7 +69,24 @@ def test_solvers_agree_and_points_help(plan):
     finer = fastest(control_points=24)
     assert finer.converged
     assert finer.duration < plan.duration
-    assert np.abs(finer.curve(finer.times()) - finer.q(finer.times())).max() < 2e-5  # of the fourth order
+    off, less = (np.abs(p.curve(p.times()) - p.q(p.times())).max() for p in (plan, finer))
+    assert less < 0.5 * off
+
+
+def test_derivatives():
+    """First ones against complex steps through the definition, second ones against differences of them."""
+    words = lw.limits(effort=LIMIT, velocity=9.0)
+    ends = lw.State(np.zeros(4)), lw.State(fastest(iterations=1).q(1.0))
+    made = Problem(lw.load("fivebar"), *ends, Sum.of(0.1 * lw.effort()), (words,), Basis.uniform(3, 7), points=1)
+    program, defined, _ = set_up(made)
+    x = program.variables.of(first_motion(made, 0.2)) + 0.02 * np.random.default_rng(1).normal(size=program.n)
+    close(program.g(x), defined.g(x), 1e-12)
+    defined.check_slopes(dense(program, x), defined.g, x)
+    defined.check_slopes(program.gradient(x), defined.f, x)
+    weights = np.random.default_rng(3).normal(size=program.m)
+    for sigma, w in ((1.0, 0.0 * weights), (0.0, weights)):
+        D = differences(lambda at, a=sigma, b=w: a * program.gradient(at) + b @ dense(program, at), x, 1e-5)
+        close(hessian(program, x, sigma, w), D)
 
 
 def test_speeds_of_passive_joints(plan):
@@ -75,9 +97,31 @@ def test_speeds_of_passive_joints(plan):
     assert slow.duration > plan.duration
 
 
+@pytest.mark.parametrize(
+    "name", ["fourbar", *(pytest.param(n, marks=pytest.mark.slow) for n in ("ankle", "palletiser"))]
+)
+def test_other_linkages(name):
+    """Loops in space, several of them, and joints outside of them."""
+    robot = lw.load(name)
+    closed = lw.compile(robot).closed
+    start = closed.of(closed.reference)
+    sliding = [robot.joint(n).kind == "prismatic" for n in closed.independent]
+    goal = start + np.where(sliding, 0.03, 0.3)
+    limits = lw.limits(acceleration=50.0, effort=200.0)
+    found = lw.plan(robot, start, goal, subject_to=limits, control_points=14)
+    assert found.converged, found.words
+    t = found.times()
+    assert np.abs(closed.assembled.closure(found.q(t)).gap).max() < 1e-12
+    assert np.abs(found.qdd(t)).max() <= 50.0 * 1.003
+    assert np.abs(found.tau(t)).max() <= 200.0 * 1.003
+    np.testing.assert_allclose(closed.of(found.q(found.duration)), goal, atol=1e-12)
+
+
 def test_ends(plan, tmp_path):
     """Ends are independent joints, or all of them if they close."""
-    full = lw.plan(plan.robot, plan.q(0.0), plan.q(plan.duration), subject_to=lw.limits(effort=LIMIT), control_points=16)
+    full = lw.plan(
+        plan.robot, plan.q(0.0), plan.q(plan.duration), subject_to=lw.limits(effort=LIMIT), control_points=16
+    )
     assert full.duration == pytest.approx(plan.duration, rel=1e-6)
     plan.save(tmp_path / "p.npz")
     plan.save(tmp_path / "p.csv")

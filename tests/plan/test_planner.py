@@ -222,7 +222,7 @@ def test_two_threads_take_turns(rr):
 def test_a_joint_with_friction_and_gravity_moves(tmp_path):
     robot = arm(3)
     limits = lw.limits(effort=60.0, velocity=2.0, effort_rate=600.0)
-    plan = lw.plan(robot, robot.q(), [0.5, 0.4, -0.6], subject_to=limits)
+    plan = lw.plan(robot, robot.q(), [0.5, 0.4, -0.6], subject_to=limits, control_points=14)
     assert plan.converged, plan.words
     t = plan.times()
     assert np.abs(plan.tau_dot(t)).max() <= 600.0 * 1.002

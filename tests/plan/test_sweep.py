@@ -1,7 +1,13 @@
 """Families of plans, one after the other and in processes, stopped and resumed."""
 
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 
@@ -43,16 +49,86 @@ def test_resumed_after_a_failure(tmp_path):
 
 
 def test_threads_and_processes_agree(tmp_path):
-    alone = lw.sweep(time_and_effort, WEIGHTS)
+    alone = lw.sweep(time_and_effort, WEIGHTS[1:])
     with ThreadPoolExecutor(2) as pool:
-        threads = lw.sweep(time_and_effort, WEIGHTS, executor=pool)
+        threads = lw.sweep(time_and_effort, WEIGHTS[1:], executor=pool)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        processes = lw.sweep(time_and_effort, WEIGHTS, executor=pool, folder=tmp_path)
+        processes = lw.sweep(time_and_effort, WEIGHTS[1:], executor=pool, folder=tmp_path)
     for plans in (threads, processes):
         for one, other in zip(alone, plans, strict=True):
             assert one.objective == pytest.approx(other.objective, abs=1e-6)
     with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match="stopped here"):
         lw.sweep(fails, WEIGHTS, executor=pool)
+
+
+def kills_itself_once(u, guess):
+    """A worker that dies in the middle of a plan, as one that is out of memory does."""
+    mark = Path(os.environ["LINKWISE_TEST_MARK"])
+    if u == 0.01 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return time_and_effort(u, guess)
+
+
+def test_resumed_after_a_kill(tmp_path, monkeypatch):
+    """What the other processes finished is there when the sweep is called again."""
+    monkeypatch.setenv("LINKWISE_TEST_MARK", str(tmp_path / "mark"))
+    values, folder = [0.001, 0.005, 0.01], tmp_path / "plans"
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, pytest.raises(BrokenExecutor):
+        lw.sweep(kills_itself_once, values, executor=pool, folder=folder)
+    before = {p.name: p.stat().st_mtime_ns for p in folder.glob("*.npz")}
+    assert 1 <= len(before) < 3
+    plans = lw.sweep(kills_itself_once, values, folder=folder)
+    assert [round(p.duration, 3) for p in plans] == pytest.approx([0.522, 0.566, 0.646], abs=1.5e-3)
+    after = {p.name: p.stat().st_mtime_ns for p in folder.glob("*.npz")}
+    assert len(after) == 3
+    assert before.items() <= after.items()  # finished ones were not solved again
+
+
+def test_the_sweep_itself_killed(tmp_path):
+    """A process that sweeps, killed from outside: the next one goes on from what it left."""
+    code = (
+        "import sys, linkwise as lw\nfrom linkwise.plan.examples import time_and_effort\n"
+        "lw.sweep(time_and_effort, [0.0, 0.001, 0.005, 0.01], folder=sys.argv[1])"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
+    try:
+        deadline = time.monotonic() + 60.0
+        while not list(tmp_path.glob("*.npz")) and time.monotonic() < deadline:
+            time.sleep(0.002)
+    finally:
+        process.kill()
+        process.wait()
+    left = sorted(p.name for p in tmp_path.glob("*.npz"))
+    assert left
+    asked = []
+
+    def watched(u, guess):
+        asked.append(u)
+        return time_and_effort(u, guess)
+
+    assert len(lw.sweep(watched, WEIGHTS, folder=tmp_path)) == 4
+    assert len(asked) == 4 - len(left)
+
+
+@pytest.mark.slow  # a cluster takes seconds to come up
+def test_a_cluster_of_dask(tmp_path, monkeypatch):
+    """Through the executor of a local cluster of processes, one of which is killed on the way."""
+    import distributed
+
+    monkeypatch.setenv("LINKWISE_TEST_MARK", str(tmp_path / "mark"))
+    alone = lw.sweep(time_and_effort, WEIGHTS)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, local_directory=str(tmp_path)
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        plans = lw.sweep(kills_itself_once, WEIGHTS, executor=client.get_executor(), folder=tmp_path / "plans")
+    assert (tmp_path / "mark").exists()
+    for one, other in zip(alone, plans, strict=True):
+        assert other.duration == pytest.approx(one.duration, abs=1e-4)
+    assert len(list((tmp_path / "plans").glob("*.npz"))) == 4
 
 
 def test_mistakes():

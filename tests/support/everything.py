@@ -20,7 +20,7 @@ def everything(seed: int, joints: int = 10) -> Robot:
     robot = lw.random_tree(seed, joints, kinds=KINDS, floating=seed % 2 == 0, frames=3, **CHANCES)
     draw = random.Random(seed)
     new = [_with_limits(_with_drive(j, draw), draw) for j in robot.joints if j.kind not in ("fixed", "floating")]
-    ends = [draw.choice(robot.links).name for _ in range(2)]
+    ends = [k.name for k in draw.sample(robot.links, 2)]
     poses = [f.origin for f in robot.frames]
     loops = [lw.Loop("loop", *ends, "universal", *poses[:2], [j.name for j in new[:2]]), lw.Loop("plain", *ends)]
     notes = [("warning", "link 'base'", 'a "remark"\n of \\ two lines \x7f \x01 \u20ac')]

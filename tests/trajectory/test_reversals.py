@@ -59,9 +59,15 @@ def test_friction_of_the_motor_and_of_joints_that_mimic_counts_at_the_coordinate
     [
         (np.zeros(3), None, r"expected the shape \(rows, 1\), got \(3,\)"),
         (np.zeros((3, 2)), None, r"expected the shape \(rows, 1\), got \(3, 2\)"),
+        ("fast", None, "expected an array of numbers, got 'fast'"),
         (np.zeros((3, 1)), np.zeros(2), r"expected one time for each of 3 rows, got the shape \(2,\)"),
     ],
 )
 def test_wrong_shapes_are_refused(qd, t, message):
     with pytest.raises(lw.InputError, match=message):
         lw.reversals(arm(lw.Friction(coulomb=1.0)), qd, t)
+
+
+def test_rows_without_a_number_are_passed_over():
+    (found,) = lw.reversals(arm(lw.Friction(coulomb=1.0)), [[1.0], [np.nan], [-1.0], [np.nan], [-2.0]])
+    assert (found.what, found.time, found.row, found.jump) == ("reverses", 1.0, 2, -2.0)

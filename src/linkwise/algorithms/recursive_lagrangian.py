@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
-from linkwise.algorithms.matrices import product, transposed
+from linkwise.algorithms.matrices import dot, product, transposed
 from linkwise.errors import LinkwiseError
 from linkwise.robot.tree import Body, Tree
 from linkwise.rotation import rot_z
@@ -53,12 +53,12 @@ def recursive_lagrangian(
     c = [[row[3] for row in J_i] for J_i in J]
     for i in range(len(bodies) - 1, 0, -1):
         a = bodies[i].parent
-        moment = sum(_dot(dW[i][r], [row[r] for row in D[i]]) for r in range(3))
-        weight = sum(world.gravity[r] * _dot(dW[i][r], c[i]) for r in range(3))
+        moment = sum(dot(dW[i][r], [row[r] for row in D[i]]) for r in range(3))
+        weight = sum(world.gravity[r] * dot(dW[i][r], c[i]) for r in range(3))
         if bodies[i].is_single:
             tau[bodies[i].v] += (moment - weight) * bodies[i].ratio + bodies[i].resistance(q, qd, qdd)
         D[a] = _sum(D[a], product(A[i], D[i]))
-        c[a] = [x + _dot(row, c[i]) for x, row in zip(c[a], A[i], strict=True)]
+        c[a] = [x + dot(row, c[i]) for x, row in zip(c[a], A[i], strict=True)]
     return (tau,)
 
 

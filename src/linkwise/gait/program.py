@@ -139,6 +139,9 @@ class WalkProgram:
         self.row_upper = np.concatenate([[x.upper for x in self.rows], *(x.upper for x in self.linear)])
         self.scale = np.ones(self.m)
 
+    def prepare(self, second: bool) -> None:
+        """Compile what a solver will call: the kernel is compiled when it is made."""
+
     # ---- functions
 
     def f(self, x: Array) -> float:

@@ -71,7 +71,9 @@ def _position(closed: Closed, given: Any, which: str, before: Array | None) -> A
         everywhere = robot.q(given)
         missing = [n for n in names if n not in given]
         if missing:
-            raise InputError(f"{which}: expected the independent joints {', '.join(names)}, got none for {missing[0]!r}.")
+            raise InputError(
+                f"{which}: expected the independent joints {', '.join(names)}, got none for {missing[0]!r}."
+            )
         if len(given) == len(names):
             return _reached(closed, closed.of(everywhere), which, before)
         guess = closed.reference
@@ -92,8 +94,8 @@ def _position(closed: Closed, given: Any, which: str, before: Array | None) -> A
         return reached
     if q.shape != (len(names),) or not np.isfinite(q).all():
         raise InputError(
-            f"{which}: expected {len(names)} finite positions ({', '.join(names)}), or {len(robot.names)} that close the"
-            f" loops, got {given!r}."
+            f"{which}: expected {len(names)} finite positions ({', '.join(names)}), or {len(robot.names)} that close"
+            f" the loops, got {given!r}."
         )
     return _reached(closed, q, which, before)
 

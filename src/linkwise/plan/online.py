@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from linkwise.compile import compile
 from linkwise.errors import InputError
 from linkwise.plan.bounds import Bounds, plain_joints, positive, whole
 from linkwise.plan.path_forces import path_parts
-from linkwise.plan.scaling import SLOW, ahead_kernel, now_kernel
+from linkwise.plan.scaling import PARTS, SLOW, ahead_kernel, now_kernel, sample_kernel
 from linkwise.robot.robot import Robot
 
 Array = NDArray[np.float64]
@@ -56,10 +57,10 @@ class Run(NamedTuple):
 
 
 class _Tried(NamedTuple):
-    """What was tried in a sample: the jerk of each, whether it is good, parts of torques, and braking thereafter."""
+    """What was tried in a sample: the best of it, -1 for none, its jerk, parts of torques, and braking thereafter."""
 
-    jerk: Array
-    good: Array
+    best: int
+    jerk: float
     tau: Array
     rest: Array
     m: Array
@@ -85,16 +86,18 @@ class Scaler:
     def __init__(self, robot: Robot, bounds: Bounds, dt: float, preview: int, spacing: float) -> None:
         self.robot, self.dt, self.preview, self.spacing = robot, dt, preview, spacing
         self._parts = compile(robot, path_parts)
-        self._now, self._braked = now_kernel(robot.nv), ahead_kernel(robot.nv)
+        n = robot.nv
+        self._now, self._braked, self._sample = now_kernel(n), ahead_kernel(n), sample_kernel(n)
+        self._shape = (preview + 2, PARTS, n)
         self._limits = np.stack([bounds.velocity, bounds.effort, bounds.effort_rate])
-        self._ahead = spacing * np.arange(preview + 1)
+        self._ahead = spacing * np.arange(-1.0, preview + 1.0)
         self._stops = STOPS * spacing * max(preview, 10)
         self.reset()
 
     def reset(self, place: float = 0.0) -> None:
         """Start at a time of the reference, at its own speed."""
         self.place, self.speed, self.acceleration = float(place), 1.0, 0.0
-        self._plan: tuple[float, _Tried, int] | None = None
+        self._plan: tuple[float, _Tried] | None = None
 
     @property
     def next_place(self) -> float:
@@ -104,7 +107,9 @@ class Scaler:
     @property
     def places(self) -> Array:
         """Where the next step needs the reference, (preview + 2,): at `place`, `next_place`, and points ahead of it."""
-        return np.concatenate([[self.place], self.next_place + self._ahead])
+        found = self._ahead + self.next_place
+        found[0] = self.place
+        return found
 
     def step(self, q: Any, qd: Any, qdd: Any, qddd: Any) -> Scaled:
         """The sample at `place`, after which the scaler moves on by `dt`.
@@ -114,24 +119,27 @@ class Scaler:
         """
         u, place = self.acceleration, self.place
         rows = self._parts(q, qd, qdd, qddd)
-        q, qd, qdd = np.asarray(q), np.asarray(qd), np.asarray(qdd)
-        if rows.shape[:-2] != (self.preview + 2,):
+        if rows.shape != self._shape:
             raise InputError(
                 f"step: expected the reference at {self.preview + 2} points (see `places`), got {rows.shape[:-2]}."
             )
+        q, qd, qdd = np.asarray(q)[0], np.asarray(qd)[0], np.asarray(qdd)[0]
         tried = self._decide(rows)
-        while not tried.good.any() and self._plan is None and self.speed > SLOWEST and not qd[0].any():
-            self.speed *= SLOWER  # at rest any speed of the reference is one to begin with
-            tried = self._decide(rows)
-        w, best = self.speed, int(tried.good.argmax())
-        if tried.good[best] == 1.0 and np.isfinite(rows.sum()):
-            self._plan = (self.next_place, tried, best)
-            self._move(float(tried.jerk[best]))
+        if tried.best < 0 and self._plan is None and not qd.any():
+            while tried.best < 0 and self.speed > SLOWEST:
+                self.speed *= SLOWER  # at rest any speed of the reference is one to begin with
+                tried = self._decide(rows)
+        w, flat = self.speed, rows.ravel()
+        if tried.best >= 0 and math.isfinite(flat @ flat):
+            self._plan = (self.next_place, tried)
+            self._move(tried.jerk)
         elif not self._follow_plan():
-            self._move(self._last_resort(float(tried.jerk[-1])))
-        velocity, tau_dot = qd[0] * w, tried.rest + tried.m * ((self.acceleration - u) / self.dt)
-        kept = bool((np.abs((velocity, tried.tau, tau_dot)) <= self._limits).all())
-        return Scaled(q[0], velocity, qdd[0] * (w * w) + qd[0] * u, tried.tau, tau_dot, place, w, kept)
+            self._move(self._last_resort(tried.jerk))
+        jerk = (self.acceleration - u) / self.dt
+        velocity, acceleration, tau_dot, kept = self._sample(
+            qd, qdd, w, u, jerk, tried.tau, tried.rest, tried.m, self._limits
+        )
+        return Scaled(q, velocity, acceleration, tried.tau, tau_dot, place, w, kept == 1.0)
 
     def _decide(self, rows: Array) -> _Tried:
         """What may be done now, and whether each can be braked from within what is seen ahead."""
@@ -139,8 +147,9 @@ class Scaler:
             rows[:2], self.speed, self.acceleration, SHARES, self._stops, self._limits, self.dt
         )
         states, j = self._braked(start, rows[1:-1], rows[2:], self._stops, self._limits, self.spacing)
-        good = states[:, -1, 2] * (states[:, -1, 0] < SLOW * SLOW)
-        return _Tried(jerks, good, tau[0], rest[0], m[0], start, states, j)
+        ends = states[:, -1].tolist()
+        best = next((k for k, (y, _, good) in enumerate(ends) if good == 1.0 and y < SLOW * SLOW), -1)
+        return _Tried(best, float(jerks[best]), tau[0], rest[0], m[0], start, states, j)
 
     def _move(self, jerk: float) -> None:
         """Go on by a sample."""
@@ -162,7 +171,7 @@ class Scaler:
         """Go on by a sample as the last braking that kept limits would, if it reaches that far."""
         if self._plan is None:
             return False
-        start, tried, best = self._plan
+        (start, tried), best = self._plan, self._plan[1].best
         place = self.next_place
         k = int((place - start) / self.spacing)
         if not 0 <= k < self.preview:

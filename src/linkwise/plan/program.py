@@ -56,6 +56,14 @@ class Program:
         self._x: Array | None = None
         self._lay_out_rows()
 
+    def prepare(self, second: bool) -> None:
+        """Compile what a solver will call, with second derivatives where it uses them."""
+        o = self.objective.samples
+        for s in [*self.samples, *([o] if o else [])]:
+            _ = s.kernel.values, s.kernel.first
+            if second and (self.exact or (s is o and not self.objective.squared.all())):
+                _ = s.kernel.second
+
     # ---- structure
 
     def _lay_out_rows(self) -> None:

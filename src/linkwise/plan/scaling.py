@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 
 from linkwise.backend.call import caller
 from linkwise.graph.program import Port, Program, trace
@@ -17,6 +18,7 @@ CRAWL, SLOW = 0.1, 0.25  # of the reference's speed: what braking goes down to, 
 EAGER = 0.03  # s in which a slowed reference is wanted back at its speed
 BITE = 0.01  # s in which brakes are on
 HUGE, TINY = 1e18, 1e-12
+ROUNDED = 1.0 + 4e-16  # of a limit: what equals it keeps it
 KEPT = 16  # kernels
 
 
@@ -59,6 +61,20 @@ def ahead_kernel(n: int) -> Compiled:
     return _compiled(program, ahead_kernel.__doc__)
 
 
+@lru_cache(maxsize=KEPT)
+def sample_kernel(n: int) -> Compiled:
+    """(qd, qdd, speed, acceleration, jerk, tau, rest, m, limits) -> velocity, acceleration, tau_dot, kept.
+
+    The sample of the slowed motion, from derivatives of the reference by its own time; `kept` is 1 where it keeps all
+    limits, else 0.
+    """
+    inputs = {"qd": (n,), "qdd": (n,), "speed": (), "acceleration": (), "jerk": ()}
+    inputs |= {"tau": (n,), "rest": (n,), "m": (n,), "limits": (3, n)}
+    outputs = {"velocity": (n,), "slowed": (n,), "tau_dot": (n,), "kept": ()}
+    ports = [[Port(name, shape) for name, shape in shapes.items()] for shapes in (inputs, outputs)]
+    return _compiled(trace("scaled_sample", _sample, *ports), sample_kernel.__doc__)
+
+
 def _compiled(program: Program, doc: str | None) -> Compiled:
     kernel = Compiled(caller(program, doc or "", 1))
     kernel.program = program
@@ -85,12 +101,21 @@ class _Interval:
     """Where rows |m x + rest| <= room hold."""
 
     def __init__(self, low: Scalar, high: Scalar) -> None:
-        self.low, self.high = low, high
+        self._lows, self._highs = [low], [high]
 
     def narrow(self, m: Scalar, rest: Scalar, room: Scalar) -> None:
         inverse = 1.0 / where(less(abs(m), TINY), TINY, m)
         middle, half = -rest * inverse, room * abs(inverse)
-        self.low, self.high = _max(self.low, middle - half), _min(self.high, middle + half)
+        self._lows.append(middle - half)
+        self._highs.append(middle + half)
+
+    @cached_property
+    def low(self) -> Scalar:
+        return _by_pairs(_max, self._lows)
+
+    @cached_property
+    def high(self) -> Scalar:
+        return _by_pairs(_min, self._highs)
 
     @property
     def empty(self) -> Scalar:
@@ -99,6 +124,13 @@ class _Interval:
     def nearest(self, x: Scalar) -> Scalar:
         """x put within the interval."""
         return _max(self.low, _min(self.high, x))
+
+
+def _by_pairs(of: Callable[[Scalar, Scalar], Scalar], values: Sequence[Scalar]) -> Scalar:
+    """An operation over all values, in few steps after each other."""
+    while len(values) > 1:
+        values = [*(of(a, b) for a, b in zip(values[::2], values[1::2], strict=False)), *values[len(values) & ~1 :]]
+    return values[0]
 
 
 class _Limits:
@@ -141,6 +173,27 @@ def _now(
     return [jerk], [w_then * w_then, u + dt * jerk, 1.0 - allowed.empty], tau, rest, here.m
 
 
+def _sample(
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    speed: Sequence[Scalar],
+    acceleration: Sequence[Scalar],
+    jerk: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    rest: Sequence[Scalar],
+    m: Sequence[Scalar],
+    bounds: Sequence[Scalar],
+) -> tuple[Sequence[Scalar], ...]:
+    (w,), (u,), (j,) = speed, acceleration, jerk
+    velocity = [x * w for x in qd]
+    slowed = [a * (w * w) + x * u for a, x in zip(qdd, qd, strict=True)]
+    tau_dot = [r + x * j for r, x in zip(rest, m, strict=True)]
+    kept: Scalar = 1.0
+    for value, bound in zip([*velocity, *tau, *tau_dot], bounds, strict=True):
+        kept = kept * less(abs(value), bound * ROUNDED)  # not where it is no number
+    return velocity, slowed, tau_dot, [kept]
+
+
 def _braking(y: Scalar, length: Scalar) -> Scalar:
     """The acceleration with which y - y_crawl decays within a length."""
     return -0.5 * (y - CRAWL * CRAWL) / length
@@ -171,9 +224,8 @@ def _ahead(
         allowed.narrow(h * (there.m[i] + h * c), there.torque(i, coast, w, u), limits.effort[i])
     j = allowed.nearest((_braking(y, length) - u) / h)
     y, u = coast + h * h * j, u + h * j
-    good = good * (1.0 - allowed.empty) * less(0.0, y)
-    for i in range(n):
-        good = good * less(y * (there.slope[i] * there.slope[i]), limits.velocity[i] * limits.velocity[i])
+    slow = [less(y * (there.slope[i] * there.slope[i]), limits.velocity[i] * limits.velocity[i]) for i in range(n)]
+    good = _by_pairs(operator.mul, [good, 1.0 - allowed.empty, less(0.0, y), *slow])
     return [y, u, good], [j]
 
 

@@ -111,7 +111,8 @@ def five_bar() -> Experiment:
             "Passive torques act on the motors through the transpose of dqd_p/dqd_a. The matrix is square here, so that"
             " the printed form can be computed, and is wrong.",
             "Where the two outer bars fall in line the motors lose hold of the point: the condition number of the loop"
-            " equations grows, and beyond nothing can be reached, which is answered row by row.",
+            " equations grows, and beyond nothing can be reached, which is answered row by row. So they do at the"
+            " bright spot, where the ends of the two arms meet and the bars can turn about them.",
         ),
         tables=(_facts(found), _checks(found)),
         pictures=(_pictured(found, curves, caption, "fivebar", 6), _map_of_conditions(found.chain)),

@@ -29,7 +29,7 @@ def pictures(t: Array, runs: Mapping[str, Any], wanted: Callable[[Array], Array]
     for k, (case, run) in enumerate(runs.items(), start=1):
         caption = f"Positions of joints and of motor 3, and torques: {case}."
         found.append(Picture(caption, inline_svg(_motion(t, run, wanted), f"elastic-arm-{k}", caption)))
-    caption = "V1 and V2, the functions that prove stability."
+    caption = "V1 and V2, the functions that prove stability; with payload up and down they nearly coincide."
     found.append(Picture(caption, inline_svg(_lyapunov(t, runs), "elastic-arm-v", caption)))
     return tuple(found)
 

@@ -25,6 +25,7 @@ PUBLISHED = {"Barman 2020": 0.392, "Xiang et al. 2009": 0.393, "Wang et al. 2005
 WEIGHTS = (0.0, 0.001, 0.002, 0.00447, 0.005, 0.01, 0.02, 0.05, 0.1)
 OURS = {0.01: 0.64626, 0.005: 0.56606, 0.001: 0.52208, 0.0: 0.5192}  # by other programs, with 30 control points
 PRINTED = 0.5585
+CROWDED = 0.005  # a weight whose point lies beside another
 
 
 def fastest() -> Experiment:
@@ -142,7 +143,10 @@ def _front(plans: Mapping[float, Plan]) -> Picture:
         times, efforts = [p.duration for p in shown.values()], [_effort(p) for p in shown.values()]
         axes.plot(times, efforts, marker="o", ms=4.0, color=COLOURS[0])
         for u, x, y in zip(shown, times, efforts, strict=True):
-            axes.annotate(f"u = {u:g}", (x, y), textcoords="offset points", xytext=(5, 4), fontsize=7.5)
+            left = u == CROWDED  # its neighbour's words stand on the right
+            offset, side = ((-6, -7), "right") if left else ((5, 4), "left")
+            axes.annotate(f"u = {u:g}", (x, y), textcoords="offset points", xytext=offset, fontsize=7.5, ha=side)
+        axes.margins(0.2, 0.08)
         axes.plot([PRINTED], [np.interp(PRINTED, times, efforts)], ls="", marker="x", ms=7.0, color=LIMIT)
         axes.set_xlabel("time, s")
         axes.set_ylabel("effort")

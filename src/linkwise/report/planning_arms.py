@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.figures import COLOURS, style
+from linkwise.figures import COLOURS, LIMIT, style
 from linkwise.plan.constraints import reaction
 from linkwise.plan.joint_limits import limits
 from linkwise.plan.planner import plan
@@ -45,7 +45,7 @@ def planned_arms() -> Experiment:
             " time to build up. Limits of rates cost little time and give torques that a drive can follow.",
         ),
         tables=(_table(every),),
-        pictures=(_picture("stanford-plans", stanford), _picture("arm7-plans", arm)),
+        pictures=(_picture("stanford-plans", stanford), _picture("arm7-plans", arm), _forces("arm7-forces", arm)),
         assumptions=(
             "Limits of the Stanford arm are ours: efforts of "
             + ", ".join(f"{x:g}" for x in EFFORT)
@@ -120,4 +120,21 @@ def _picture(name: str, plans: dict[str, Plan]) -> Picture:
             axes.set_xlabel("time, s")
         handles, labels = grid[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=7, handlelength=1.2)
+    return Picture(caption, inline_svg(figure, name, caption))
+
+
+def _forces(name: str, plans: dict[str, Plan]) -> Picture:
+    """The force in the last joint over time, which one of the plans keeps below a limit."""
+    from matplotlib.figure import Figure
+
+    caption = f"The force in the last joint over time, N; the third plan keeps it below {FORCE:g} N."
+    with style():
+        figure = Figure(figsize=(6.6, 2.9), layout="constrained")
+        axes = figure.subplots()
+        for (title, p), colour in zip(plans.items(), COLOURS, strict=False):
+            t = p.times()
+            axes.plot(t, np.linalg.norm(p.wrenches(t)[:, -1, :3], axis=1), color=colour, label=title)
+        axes.axhline(FORCE, color=LIMIT, lw=1.0, ls="--")
+        axes.set_xlabel("time, s")
+        figure.legend(loc="outside upper right", ncols=3)
     return Picture(caption, inline_svg(figure, name, caption))

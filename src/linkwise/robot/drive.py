@@ -143,6 +143,11 @@ class Drive:
         if self.stiffness is not None:
             set_(self, "stiffness", check.number(self.stiffness, "drive stiffness", above=0.0))
         set_(self, "damping", check.number(self.damping, "drive damping", least=0.0))
+        if self.damping and self.stiffness is None:
+            raise ModelError(
+                "drive damping: expected a stiffness beside it, got none, so that the drive is rigid. Give the spring's"
+                " stiffness, or the drive a viscous friction."
+            )
         points: Any = tuple(check.numbers(p, "drive curve point", 2) for p in self.curve)
         if any(b[0] <= a[0] for a, b in pairwise(points)):
             raise ModelError("drive curve: expected speeds in rising order.")

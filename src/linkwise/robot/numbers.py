@@ -124,7 +124,10 @@ def read(robot: Robot, path: str) -> tuple[float, ...]:
     try:
         values = place.quantity.read(item)
     except ModelError as error:
-        raise InputError(f"parameter {path!r}: {error}; give the robot one first.") from None
+        other = f"drive_{place.quantity.path[-1]}"  # a passive spring was named, a drive's may be meant
+        meant = other in QUANTITIES and place.quantity.path[0] == "spring" and getattr(item, "is_elastic", False)
+        remedy = f"its drive has: use {place.name}.{other}" if meant else "give the robot one first"
+        raise InputError(f"parameter {path!r}: {error}; {remedy}.") from None
     return values if place.component is None else (values[place.component],)
 
 

@@ -268,7 +268,8 @@ class Robot:
     def lock(self, names: str | Iterable[str], at: ArrayLike | None = None) -> Robot:
         """This robot with some joints fixed, at zero or at their values in the position vector `at`.
 
-        Their motors stay as dead weight: mass and tensor are lumped into the links that carry them.
+        Their motors stay as dead weight: mass and tensor are lumped into the links that carry them. In loops they are
+        active no longer.
         """
         wanted = {names} if isinstance(names, str) else set(names)
         q = self.q() if at is None else coordinates.values_of("lock at", at, self.nq)
@@ -288,7 +289,8 @@ class Robot:
             if j.drive and j.drive.motor:
                 mount = j.drive.motor.link if j.drive.motor.link is not None else j.parent
                 links[mount] = _carrying(links[mount], j.drive.motor)
-        return self.replace(joints=joints, links=list(links.values()))
+        loops = [dataclasses.replace(k, active=tuple(n for n in k.active if n not in wanted)) for k in self.loops]
+        return self.replace(joints=joints, links=list(links.values()), loops=loops)
 
     def rigid(self) -> Robot:
         """This robot with its elastic drives made rigid."""

@@ -10,6 +10,7 @@ import numpy as np
 from linkwise.errors import InputError
 from linkwise.robot.drive import Friction
 from linkwise.robot.robot import Robot
+from linkwise.trajectory.trajectory import Array
 
 
 class Reversal(NamedTuple):
@@ -33,26 +34,34 @@ def reversals(robot: Robot, qd: Any, t: Any = None) -> list[Reversal]:
 
     Args:
         robot: whose friction.
-        qd: velocities (rows, nv) along the motion.
+        qd: velocities (rows, nv) along the motion; rows in which a joint's is not a number are passed over.
         t: times (rows,) in s; without them, row numbers.
     """
-    speeds = np.asarray(qd, dtype=float)
+    speeds = _numbers(qd, "qd")
     if speeds.ndim != 2 or speeds.shape[1] != robot.nv:
         raise InputError(f"reversals qd: expected the shape (rows, {robot.nv}), got {speeds.shape}.")
-    times = np.arange(len(speeds), dtype=float) if t is None else np.asarray(t, dtype=float)
+    times = np.arange(len(speeds), dtype=float) if t is None else _numbers(t, "t")
     if times.shape != speeds.shape[:1]:
         raise InputError(f"reversals t: expected one time for each of {len(speeds)} rows, got the shape {times.shape}.")
     found = []
     for name, column, level in _levels(robot):
-        v = speeds[:, column]
+        rows = np.flatnonzero(np.isfinite(speeds[:, column]))
+        v, at = speeds[rows, column], times[rows]
         sign = np.sign(v)
         for k in np.flatnonzero(sign[1:] != sign[:-1]):
             what = "starts" if not sign[k] else "stops" if not sign[k + 1] else "reverses"
             share = v[k] / (v[k] - v[k + 1])  # of the step, where a straight line is zero
-            when = times[k] + (times[k + 1] - times[k]) * share
+            when = at[k] + (at[k + 1] - at[k]) * share
             jump = level * (sign[k + 1] - sign[k])
-            found.append(Reversal(name, what, float(when), int(k) + 1, float(jump)))
+            found.append(Reversal(name, what, float(when), int(rows[k + 1]), float(jump)))
     return sorted(found, key=lambda r: (r.time, r.joint))
+
+
+def _numbers(value: Any, what: str) -> Array:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"reversals {what}: expected an array of numbers, got {value!r}.") from error
 
 
 def _levels(robot: Robot) -> Iterator[tuple[str, int, float]]:

@@ -22,6 +22,7 @@ from linkwise.plan.solvers.monitor import Stop as Stop
 
 # each solver: its module, and the package that it needs with the extra that brings it
 SOLVERS = {"scipy": ("slsqp", "scipy", ""), "ipopt": ("ipopt", "casadi", "ipopt"), "uno": ("uno", "unopy", "uno")}
+FIRST_ORDER = ("scipy",)  # those that do without second derivatives
 
 TRIES = 3  # from the best motion so far, where a solver fails although there is one
 
@@ -78,6 +79,7 @@ def solve(
     with _lock, _one_thread(), monitor.listening():
         monitor.watch(program)
         try:
+            program.prepare(second=name not in FIRST_ORDER)
             for _ in range(TRIES):
                 answer = run(program, x, monitor, tolerance=tolerance, iterations=iterations, warm=warm)
                 if answer.status != "infeasible" or monitor.best is None:

@@ -139,7 +139,7 @@ class Scaler:
         velocity, acceleration, tau_dot, kept = self._sample(
             qd, qdd, w, u, jerk, tried.tau, tried.rest, tried.m, self._limits
         )
-        return Scaled(q, velocity, acceleration, tried.tau, tau_dot, place, w, kept == 1.0)
+        return Scaled(q, velocity, acceleration, tried.tau, tau_dot, place, w, bool(kept))
 
     def _decide(self, rows: Array) -> _Tried:
         """What may be done now, and whether each can be braked from within what is seen ahead."""

@@ -8,6 +8,7 @@ from linkwise.plan.curve import Basis
 from linkwise.plan.guess import first_motion
 from linkwise.plan.problem import Problem
 from linkwise.plan.words import Sum
+from support.command import linkwise
 from support.programs import close, dense, differences, hessian, set_up
 
 ENDS = {"left_motor": 0.0, "right_motor": 0.0}, {"left_motor": 0.5, "right_motor": 0.6}
@@ -115,6 +116,26 @@ def test_other_linkages(name):
     assert np.abs(found.qdd(t)).max() <= 50.0 * 1.003
     assert np.abs(found.tau(t)).max() <= 200.0 * 1.003
     np.testing.assert_allclose(closed.of(found.q(found.duration)), goal, atol=1e-12)
+
+
+def test_a_goal_of_the_tool():
+    """From a start alone to where a frame is to be."""
+    target = (0.05, 0.0, 0.38)
+    found = lw.plan(
+        lw.load("fivebar"), [0.0, 0.0], None, lw.effort(), lw.via(1.0, frame="tool", position=target), duration=0.5
+    )
+    assert found.converged, found.words
+    tip = lw.compile(found.robot).pose(found.q(0.5), "tool")[:3, 3]
+    np.testing.assert_allclose(tip, target, atol=1.01e-4)  # what `via` allows
+
+
+def test_the_command(tmp_path):
+    problem, table = tmp_path / "fast.toml", tmp_path / "fast.csv"
+    problem.write_text("start = [0.0, 0.0]\ngoal = [0.5, 0.6]\n[limits]\neffort = 6.0\n")
+    result = linkwise("plan", "fivebar", problem, "-o", table)
+    assert result.exit_code == 0, result.output
+    assert "left_motor" in result.output
+    assert "tau.left_motor" in table.read_text().splitlines()[0]
 
 
 def test_ends(plan, tmp_path):

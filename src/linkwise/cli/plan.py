@@ -74,7 +74,7 @@ def plan(
 
 def _facts(result: Plan) -> dict[str, Any]:
     t = result.times()
-    rates = None if result.is_elastic else result.tau_dot(t)
+    rates = result.tau_dot(t) if result.has_rates else None
     tops = [
         [None] * len(result.robot.names) if x is None else abs(x).max(axis=0).tolist()
         for x in (result.qd(t), result.tau(t), rates)

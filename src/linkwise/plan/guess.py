@@ -14,6 +14,8 @@ from linkwise.plan.program import beyond
 from linkwise.plan.result import Plan
 from linkwise.plan.words import positive
 
+PASSES = 4  # through the instants of a robot with loops, where frames are to be reached too
+
 
 def first_motion(problem: Problem, guess: Any) -> Curve:
     """The motion to begin with."""
@@ -31,7 +33,10 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
     elif guess is not None and np.ndim(guess) != 0:
         raise InputError(f"guess: expected a Plan, positions (k, {n}) or a duration, got {guess!r}.")
     else:
-        shape = _through(problem, _line(problem))
+        shape = _line(problem)
+        several = problem.robot.loops and len(problem.instants) > 1  # what reaches a frame opens loops, and the reverse
+        for _ in range(PASSES if several else 1):
+            shape = _through(problem, shape)
     if np.ndim(guess) == 0 and guess is not None:
         return Curve(basis, shape, positive(guess, "guess"))
     return Curve(basis, shape, problem.duration or _guessed_duration(problem, shape))

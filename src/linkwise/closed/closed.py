@@ -57,7 +57,7 @@ class Closed:
 
     @property
     def reference(self) -> Array:
-        """Positions of the tree (nq) in a closed configuration: the guess where none is given."""
+        """Positions of the tree (nq) in a closed configuration, the guess where none is given."""
         return self.structure.reference.copy()
 
     def of(self, q: Any) -> Array:

@@ -212,6 +212,8 @@ def scaler(
 ) -> Scaler:
     """What slows a running reference just enough that limits of velocity, effort and effort rate are kept.
 
+    In a control loop::
+
         scaler = lw.scaler(robot, effort=..., effort_rate=...)
         while running:
             now = scaler.step(*reference(scaler.places))

@@ -52,7 +52,7 @@ def inverse_kinematics(
     Levenberg-Marquardt on the error e(q) in the target's axes, the position's R_t^T (p - p_t) and twice the vector of
     the quaternion of R_t^T R, with the exact Jacobian of both:
 
-        (J^T W J + m |e|^2 1) dq = -J^T W e
+        (J^T W J + m e^T e 1) dq = -J^T W e
 
     A joint that would leave its limits is put on the limit, and the others are solved again. Rows that do not converge
     are tried again from random positions.

@@ -33,7 +33,7 @@ def test_warm_starts_one_after_the_other():
 def test_resumed_after_a_failure(tmp_path):
     with pytest.raises(RuntimeError, match="stopped here"):
         lw.sweep(fails, WEIGHTS, folder=tmp_path)
-    assert len(list(tmp_path.glob("*.npz"))) == 2
+    assert len(list(tmp_path.glob("[0-9]*.npz"))) == 2
     asked = []
 
     def watched(u, guess):
@@ -76,11 +76,11 @@ def test_resumed_after_a_kill(tmp_path, monkeypatch):
     values, folder = [0.001, 0.005, 0.01], tmp_path / "plans"
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, pytest.raises(BrokenExecutor):
         lw.sweep(kills_itself_once, values, executor=pool, folder=folder)
-    before = {p.name: p.stat().st_mtime_ns for p in folder.glob("*.npz")}
+    before = {p.name: p.stat().st_mtime_ns for p in folder.glob("[0-9]*.npz")}
     assert 1 <= len(before) < 3
     plans = lw.sweep(kills_itself_once, values, folder=folder)
     assert [round(p.duration, 3) for p in plans] == pytest.approx([0.522, 0.566, 0.646], abs=1.5e-3)
-    after = {p.name: p.stat().st_mtime_ns for p in folder.glob("*.npz")}
+    after = {p.name: p.stat().st_mtime_ns for p in folder.glob("[0-9]*.npz")}
     assert len(after) == 3
     assert before.items() <= after.items()  # finished ones were not solved again
 
@@ -94,12 +94,12 @@ def test_the_sweep_itself_killed(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
     try:
         deadline = time.monotonic() + 60.0
-        while not list(tmp_path.glob("*.npz")) and time.monotonic() < deadline:
+        while not list(tmp_path.glob("[0-9]*.npz")) and time.monotonic() < deadline:
             time.sleep(0.002)
     finally:
         process.kill()
         process.wait()
-    left = sorted(p.name for p in tmp_path.glob("*.npz"))
+    left = sorted(p.name for p in tmp_path.glob("[0-9]*.npz"))
     assert left
     asked = []
 

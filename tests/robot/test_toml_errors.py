@@ -174,7 +174,7 @@ def test_sources_that_are_no_files(tmp_path):
         ("[[link]]\nname = 'x'", "TOML text: unknown key of a side file 'link'. Valid names: 'gravity', 'joint',"),
         ("name = 'x'\n", "TOML text: unknown key of a side file 'name'."),
         ("[[frame]]\nname = 'x'\nlink = 'y'", "TOML text: frame 'x': unknown link 'y'."),
-        ("[[loop]]\nname = 'x'\na = 'y'\nb = 'y'", "TOML text: loop 'x': unknown link 'y'."),
+        ("[[loop]]\nname = 'x'\na = 'y'\nb = 'z'", "TOML text: loop 'x': unknown link 'y'."),
         ("[[joint]]\nname = 'elbow'\nlimits.lower = 9", "'elbow' [limits]: expected lower <= upper"),
     ],
 )

@@ -21,8 +21,15 @@ def test_json_needs_no_file(folder):
     assert not (folder / "report.html").exists()
 
 
-def test_the_list_begins_with_the_errata():
-    assert linkwise("reproduce", "--list").stdout.split()[0] == "errata"
+def test_the_list_begins_with_the_errata_and_says_what_each_shows():
+    lines = linkwise("reproduce", "--list").stdout.splitlines()
+    assert lines[2].split()[0] == "errata"
+    listed = json.loads(linkwise("reproduce", "--list", "--json").stdout)
+    assert len(lines) == len(listed) + 2
+    for name, sentence in listed.items():
+        assert sentence.endswith("."), name
+        assert len(sentence.split()) > 5, name
+    assert list(json.loads(linkwise("reproduce", "snake", "--list", "--json").stdout)) == ["snake"]
 
 
 def test_disagreement_is_exit_code_1(folder, monkeypatch):

@@ -95,6 +95,14 @@ def test_wrong_uses_are_answered_in_one_line(folder, arguments, expected):
     assert expected in error("simulate", "arm.urdf", *arguments)
 
 
+def test_a_start_that_opens_the_loops_is_refused(folder):
+    """Joints that were named stay, as in Python."""
+    named = ("--start", "left_motor=-1.5", "--start", "right_motor=1.5")
+    assert "do not close there, nor near it with 'left_motor', 'right_motor' held" in error(
+        "simulate", "fivebar", *named
+    )
+
+
 def test_ctrl_c_keeps_what_there_is_and_ends_as_in_other_commands(folder, monkeypatch):
     whole = System.__call__
 

@@ -46,3 +46,12 @@ def test_a_process_answers_errors_in_one_line():
         )  # fmt: skip
         assert done.returncode == code
         assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_leaves_is_no_failure():
+    """As in `linkwise info puma560 | head -1`."""
+    command = [sys.executable, "-m", "linkwise", "info", "puma560"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait() == 0

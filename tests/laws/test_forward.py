@@ -172,3 +172,15 @@ def test_an_unknown_driven_joint_is_named():
     robot = lw.random_tree(0, 3)
     with pytest.raises(lw.LinkwiseError, match="unknown joint 'elbow'"):
         lw.compile(robot, lw.hybrid_dynamics, driven=("elbow",))
+    with pytest.raises(lw.LinkwiseError, match="unknown joint 3"):
+        lw.compile(robot, lw.hybrid_dynamics, driven=(3,))
+    with pytest.raises(lw.InputError, match="driven: expected names of joints, got 3"):
+        lw.compile(robot, lw.hybrid_dynamics, driven=3)
+
+
+def test_one_driven_joint_may_be_given_by_its_name():
+    robot = lw.random_tree(0, 3)
+    q, qd, given = np.random.default_rng(0).normal(size=(3, robot.nv))
+    one, same = (lw.compile(robot, lw.hybrid_dynamics, driven=d)(q, qd, given) for d in ("joint2", ("joint2",)))
+    np.testing.assert_array_equal(one.qdd, same.qdd)
+    np.testing.assert_array_equal(one.tau, same.tau)

@@ -101,3 +101,16 @@ def test_a_row_does_not_depend_on_the_batch(seed):
     batch = kernel(q, qd, qdd)
     assert all(np.array_equal(kernel(q[k], qd[k], qdd[k]), batch[k]) for k in range(7))
     assert np.array_equal(kernel(q[2:5], qd[2:5], qdd[2:5]), batch[2:5])
+
+
+def test_a_robot_that_cannot_move_has_empty_answers():
+    """No joint is left: every member answers with axes of no length, but those that need a mass that moves."""
+    robot = lw.random_tree(0, 3)
+    still = lw.compile(robot.lock(robot.names))
+    for name in MEMBERS:
+        if name in (*FRAMED, *ELASTIC, "wrench_at", "centre_of_mass", "com_jacobian") or "centroidal" in name:
+            continue
+        kernel = getattr(still, name)
+        found = kernel(*(np.zeros((2, *shape)) for shape in kernel.inputs.values()))
+        for value, shape in zip(found if isinstance(found, tuple) else (found,), kernel.outputs.values(), strict=True):
+            assert value.shape == (2, *shape), name

@@ -234,6 +234,106 @@ def test_derivatives_of_the_inverse_model(name):
             assert np.abs(exact[..., k] - slope).max() < 1e-6 * (1.0 + np.abs(slope).max()), by
 
 
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_wrenches_through_all_joints(name):
+    """Along its axis a joint carries its drive's torque alone, a passive one nothing; with loads on all ends."""
+    robot = example(name).robot
+    frames = tuple(sorted({loop.a for loop in robot.loops} | {loop.b for loop in robot.loops}))
+    chain = lw.compile(robot, external=frames).closed
+    q, qd_active, qdd_active = states(name, 20, seed=4)
+    loads = np.random.default_rng(2).uniform(-9.0, 9.0, (20, len(frames), 6))
+    motion = chain.assembled.motion(q, qd_active, qdd_active, loads)
+    tau, wrench, cut = chain.assembled.joint_wrenches(q, *motion, loads)
+    held = chain.assembled.reactions(q, qd_active, qdd_active, loads)
+    assert error(tau, held.tau) < 1e-11
+    assert error(cut, held.wrench) < 1e-11
+    assert error(chain.assembled.drives(q, *motion, loads), tau) < 1e-12
+    drives = np.zeros((20, robot.nv))
+    drives[:, list(chain.structure.part.active)] = tau
+    for k, joint in enumerate(j for j in robot.joints if not j.is_fixed):
+        six, v = wrench[:, k], robot.slots[joint.name].v
+        along_axis = six[:, :3] if joint.kind == "prismatic" else six[:, 3:]
+        carried = along_axis @ np.array(joint.axis) + joint.armature * motion.qdd[:, v]
+        assert np.abs(carried - drives[:, v]).max() < 1e-10 * (1.0 + np.abs(wrench).max())
+
+
+def test_it_does_not_matter_which_joint_is_cut():
+    """A four-bar linkage cut at one pin and at another: the same wrench through each of the four."""
+    pins = {"A": 0.15, "B": 0.45, "C": 0.35}  # lengths of the bars that begin there
+
+    def bar(name, mass):
+        return Link(name, mass, (0.1, 0.03, 0.0), (0.01 * mass, 0.02 * mass, 0.03 * mass))
+
+    links = [Link("base"), bar("crank", 1.0), bar("coupler", 2.0), bar("rocker", 1.5)]
+    crank = Joint("crank", "base", "crank")
+    rocker = Joint("rocker", "base", "rocker", origin=Pose.of((0.5, 0.0, 0.0)))
+    pin_b = Pose.of((pins["A"], 0.0, 0.0)), Pose()
+    pin_c = Pose.of((pins["C"], 0.0, 0.0)), Pose.of((pins["B"], 0.0, 0.0))
+    first = lw.Robot(
+        links,
+        [crank, rocker, Joint("b", "crank", "coupler", origin=pin_b[0])],
+        loops=[Loop("c", "rocker", "coupler", "revolute", *pin_c, ("crank",))],
+        gravity=(1.0, -9.0, 0.0),
+    )
+    second = lw.Robot(
+        links,
+        [crank, rocker, Joint("c", "rocker", "coupler", origin=pin_c[0] @ pin_c[1].inverse(), anchor=pin_c[1].p)],
+        loops=[Loop("b", "crank", "coupler", "revolute", *pin_b, ("crank",))],
+        gravity=(1.0, -9.0, 0.0),
+    )
+    x, v, a = np.array([[0.8], [1.7], [4.0]]), np.array([[2.0]]), np.array([[-3.0]])
+    ours = lw.compile(first).closed.joint_wrenches(x, v, a)
+    crank_q, b_q, rocker_q = ours.q.T
+    c_q = crank_q + b_q - rocker_q
+    theirs = lw.compile(second).closed.joint_wrenches(x, v, a, guess=np.stack([crank_q, rocker_q, c_q], axis=1))
+    assert error(theirs.tau, ours.tau) < 1e-11
+    assert error(theirs.wrench[:, :2], ours.wrench[:, [0, 2]]) < 1e-11
+    # on the coupler: in its own axes where the pin is a joint of the tree, in those of the other bar where it is cut
+    for cut, through, angle in ((theirs.cut, ours.wrench[:, 1], b_q), (ours.cut, theirs.wrench[:, 2], c_q)):
+        turned = Rotation.from_rotvec(np.outer(angle, (0.0, 0.0, 1.0))).apply(through[:, :3])
+        assert error(cut[:, 0, :2], turned[:, :2]) < 1e-11
+        assert np.abs(through[:, 5]).max() < 1e-11
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_rates_are_those_of_the_motion(name):
+    """Jerks, torque rates and wrench rates against differences of a closed motion; loads and the base change too."""
+    robot = example(name).robot
+    chain = lw.compile(robot, external=robot.loops[0].b, base_motion=True).closed
+    q, qd, qdd = (x[:8] for x in states(name, 40, seed=9))
+    good = chain.positions(chain.of(q), guess=q).condition < 20.0
+    q, qd, qdd = q[good], qd[good], qdd[good]
+    rng = np.random.default_rng(5)
+    qddd = rng.uniform(-5.0, 5.0, qd.shape)
+    load, load_dot = rng.uniform(-5.0, 5.0, (2, 1, 6))
+    pushed, jerked = ([*rng.uniform(-5.0, 5.0, 3), 0.0, 0.0, 0.0] for _ in range(2))
+    still = np.zeros(6)
+
+    def at(t):
+        lead = (chain.of(q) + qd * t + qdd * t**2 / 2.0 + qddd * t**3 / 6.0, qd + qdd * t + qddd * t**2 / 2.0)
+        base = (still, np.array(pushed) + np.array(jerked) * t)
+        return chain.joint_wrenches(*lead, qdd + qddd * t, load + load_dot * t, *base, guess=q), chain.motion(
+            *lead, qdd + qddd * t, load, *base, guess=q
+        )
+
+    h = 2e-4
+    steps = [at(k * h) for k in (-2, -1, 1, 2)]
+
+    def slope(pick):
+        a, b, c, d = (pick(step) for step in steps)
+        return (8.0 * (c - b) - (d - a)) / (12.0 * h)
+
+    found = chain.force_rates(chain.of(q), qd, qdd, qddd, load, load_dot, still, pushed, jerked, guess=q)
+    assert error(found.qddd, slope(lambda s: s[1].qdd)) < 1e-6
+    assert error(found.tau, at(0.0)[0].tau) < 1e-10
+    assert error(found.tau_dot, slope(lambda s: s[0].tau)) < 1e-6
+    motion = found.q, found.qd, found.qdd, found.qddd
+    rates = chain.assembled.joint_wrench_rates(*motion, load, load_dot, still, pushed, jerked)
+    assert error(rates.tau_dot, found.tau_dot) < 1e-9
+    assert error(rates.wrench_dot, slope(lambda s: s[0].wrench)) < 1e-6
+    assert error(rates.cut_dot, slope(lambda s: s[0].cut)) < 1e-6
+
+
 def test_plain_python_is_the_kernel():
     """The reduced model on Python's numbers, which nothing compiled."""
     chain = example("fivebar")

@@ -43,6 +43,22 @@ def test_a_start_without_motors_has_unstretched_springs():
         lw.simulate(ARM, [0.0, 0.0], None, 0.01)
 
 
+def test_motors_of_driven_joints_start_with_them():
+    """Where their motion begins, at its speed, unless a start says otherwise."""
+
+    def motion(t):
+        return 0.3 + 2.0 * t, 2.0, 0.0
+
+    for start in (None, {}, [0.1, 0.2, 0.0]):
+        result = lw.simulate(ARM, start, None, 0.01, driven={"joint3": motion}, progress=False)
+        assert result.q[0, 2:].tolist() == [0.3, 0.3]
+        assert result.qd[0, 2:].tolist() == [2.0, 2.0]
+    for start, speed in (({"joint3.motor": 0.5}, {"joint3.motor": 1.0}), ([0, 0, 0, 0.5], [0, 0, 0, 1.0])):
+        result = lw.simulate(ARM, start, speed, 0.01, driven={"joint3": motion}, progress=False)
+        assert result.q[0, 2:].tolist() == [0.3, 0.5]
+        assert result.qd[0, 2:].tolist() == [2.0, 1.0]
+
+
 def test_torques_of_drives_act_on_motors():
     """A vector, a mapping and a function, of drives alone or of all coordinates, are the same."""
     q0, torque = [0.1, 0.2, 0.3], [1.0, 12.0, 3.0]

@@ -84,10 +84,10 @@ def test_continuous_time_is_the_limit_of_steps(seed):
     rollout = lw.compile_rollout(robot, method="rk4")
     found = lw.compile(robot).linearization(q, qd, tau)
     h = 1e-4
-    step = {k: rollout.linearization(q, qd, tau, k * h) for k in (-2, -1, 1, 2)}
+    steps = [rollout.linearization(q, qd, tau, k * h) for k in range(5)]
     for name in ("A", "B"):
-        value = {k: getattr(x, name) for k, x in step.items()}
-        slope = (8.0 * (value[1] - value[-1]) - (value[2] - value[-2])) / (12.0 * h)
+        value = [getattr(x, name) for x in steps]
+        slope = sum(c * x for c, x in zip((-25.0, 48.0, -36.0, 16.0, -3.0), value, strict=True)) / (12.0 * h)
         assert error(getattr(found, name), slope) < 1e-6
 
 
@@ -172,3 +172,9 @@ def test_pickled_and_mistaken():
         rollout.linearization([0.1, 0.2], [0, 0], [0, 0], "fast")
     with pytest.raises(lw.InputError, match="u"):
         rollout.linearization([0.1, 0.2], [0, 0], [0, 0, 0], 0.01)
+    with pytest.raises(lw.InputError, match=r"linearization dt: expected a length of at least 0 s, got -0\.01"):
+        rollout.linearization([0.1, 0.2], [0, 0], [0, 0], [0.01, -0.01])
+    with pytest.raises(lw.InputError, match=r"dt: expected numbers, got None"):
+        rollout.linearization([0.1, 0.2], [0, 0], [0, 0], None)
+    with pytest.raises(lw.InputError, match=r"do not broadcast: states \(3,\), dt \(2,\)"):
+        rollout.linearization(np.zeros((3, 2)), [0, 0], [0, 0], [0.01, 0.02])

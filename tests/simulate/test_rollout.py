@@ -108,7 +108,10 @@ def test_no_steps_and_one_step_length_for_each_row():
     robot = lw.random_tree(0, 3)
     q, qd, u = start(robot, 4, steps=3)
     rollout = lw.compile_rollout(robot)
-    assert rollout(q, qd, u[:, :0], 1e-3).q.shape == (4, 0, robot.nq)
+    for _ in range(2):  # the second knows how long a step takes
+        none = rollout(q, qd, u[:, :0], 1e-3)
+        assert none.q.shape == (4, 0, robot.nq)
+        assert none.steps == 0
     each = rollout(q, qd, u, np.array([1e-3, 2e-3, 3e-3, 4e-3]))
     np.testing.assert_array_equal(each.q[2], rollout(q[2], qd[2], u[2], 3e-3).q)
 
@@ -128,6 +131,10 @@ def test_the_interpreter_makes_the_same_steps(monkeypatch):
         ({"method": "leapfrog"}, r"method: expected one of"),
         ({"inputs": 0}, r"inputs: expected a whole number"),
         ({"control": lambda q, qd, u: u[:1]}, r"control: expected 3 torques, got 1"),
+        ({"control": lambda q, qd, u: None}, r"control: expected 3 torques, got None"),
+        ({"control": lambda q, qd, u: u if q[0] > 0.0 else qd}, r"control: expected a function that can be traced"),
+        ({"control": lambda q, qd: qd}, r"control: expected a function that can be traced, got: .*takes 2 positional"),
+        ({"control": "pd"}, r"control: expected a function of \(q, qd, u\), got 'pd'"),
         ({"threads": 0}, r"threads: expected"),
         ({"inputs": 2.5, "control": lambda q, qd, u: u}, r"inputs: expected a whole number above 0, got 2\.5"),
         ({"inputs": 2}, r"inputs: expected 3, because u are torques"),
@@ -148,3 +155,6 @@ def test_bad_arrays():
         rollout(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3)
     with pytest.raises(lw.LinkwiseError, match=r"expected u of shape \(\.\.\., steps, 3\), got \(5, 2\)"):
         rollout(np.zeros(3), np.zeros(3), np.zeros((5, 2)), 1e-3)
+    with pytest.raises(lw.LinkwiseError, match=r"rollout dt: expected a length of at least 0 s, got -0\.001"):
+        rollout(np.zeros(3), np.zeros(3), np.zeros((5, 3)), -1e-3)
+    assert np.isnan(rollout(np.zeros((2, 3)), np.zeros(3), np.zeros((5, 3)), [np.nan, 1e-3]).q[0]).any()

@@ -493,6 +493,12 @@ def test_bad_input_is_named(message):
         lw.simulate(pendulum(), **given)
 
 
+def test_a_start_that_is_not_given_is_zero():
+    robot = lw.random_tree(1, 2, floating=True)
+    one, other = (lw.simulate(robot, q0, None, 0.2) for q0 in (None, robot.q()))
+    np.testing.assert_array_equal(one.q, other.q)
+
+
 def test_bad_robots_are_named():
     with pytest.raises(lw.InputError, match="expected a Robot first"):
         lw.simulate("arm", [0.0], None, 1.0)

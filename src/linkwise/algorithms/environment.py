@@ -60,7 +60,7 @@ def with_joint_laws(tree: Tree, laws: Mapping[str, Sequence[JointLaw]]) -> Tree:
 
 
 def _wrench(name: str, law: Law, pose: Pose, velocity: Motion) -> Wrench:
-    wrench = _called(f"forces {name!r}", law, pose, velocity)
+    wrench = called(f"forces {name!r}", law, pose, velocity)
     try:
         force, moment = wrench.force, wrench.moment
         return Wrench(Vec3(*(x * 1.0 for x in force)), Vec3(*(x * 1.0 for x in moment)))
@@ -71,18 +71,18 @@ def _wrench(name: str, law: Law, pose: Pose, velocity: Motion) -> Wrench:
 
 
 def _force(name: str, law: JointLaw, q: Scalar, qd: Scalar) -> Scalar:
-    force = _called(f"joint_forces {name!r}", law, q, qd)
+    force = called(f"joint_forces {name!r}", law, q, qd)
     if hasattr(force, "__len__") or not hasattr(force, "__mul__"):
         raise InputError(f"joint_forces {name!r}: expected a law that returns one force or torque, got {force!r}.")
     return force
 
 
-def _called(what: str, law: Callable[..., Any], *arguments: Any) -> Any:
+def called(what: str, law: Callable[..., Any], *arguments: Any) -> Any:
     """What the law returns, or an error that says why it could not be traced."""
     try:
         return law(*arguments)
-    except TypeError as error:
+    except (TypeError, ArithmeticError) as error:
         raise InputError(
-            f"{what}: expected a law that can be traced, got: {error}."
+            f"{what}: expected a function that can be traced, got: {error}."
             " Use the functions of linkwise.scalar (where, less, sqrt, tanh, ...) in place of `if` and of math's."
         ) from error

@@ -35,6 +35,6 @@ def forward_by_columns(
     n = tree.nv
     (zeta,) = inverse_dynamics.function(tree, q, qd, [0.0] * n, world=world)  # (32), (33)
     (flat,) = unit_accelerations.function(tree, q)  # (34), (35)
-    A = [flat[k : k + n] for k in range(0, n * n, n)]
+    A = [flat[n * k : n * k + n] for k in range(n)]
     factors = linear.factorise(A, lambda k: no_inertia_along(tree, k), light_coordinates(tree))
     return (linear.solve(factors, [t - z for t, z in zip(tau, zeta, strict=True)]),)  # (36)

@@ -11,7 +11,7 @@ from linkwise.algorithms.free_motors import FreeMotors
 from linkwise.algorithms.inertia_route import inverse_along, solve_by_inertia
 from linkwise.algorithms.inverse_dynamics import at_joint, body_wrenches
 from linkwise.algorithms.mass_matrix import composites
-from linkwise.errors import LinkwiseError, UnknownNameError
+from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.robot.tree import Body, Tree
 from linkwise.rotation import in_steps
 from linkwise.scalar import Scalar, is_number, note
@@ -63,10 +63,14 @@ def hybrid_dynamics(
     return qdd, tau, [x for row in rows for x in row]
 
 
-def driven_places(tree: Tree, driven: Sequence[str]) -> set[int]:
+def driven_places(tree: Tree, driven: Collection[str]) -> set[int]:
     """The coordinates of the joints named, and of motors behind springs, named as "elbow.motor"."""
     names = {b.name: {k for k, _ in b.axes} for b in tree.bodies[1:]}
     names |= {f"{b.name}.motor": {e.v} for b, e in tree.elastic_bodies}
+    if isinstance(driven, str):
+        driven = (driven,)
+    if not isinstance(driven, Collection):
+        raise InputError(f"driven: expected names of joints, got {driven!r}.")
     for name in driven:
         if name not in names:
             raise UnknownNameError("joint", name, names)

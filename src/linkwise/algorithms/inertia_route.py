@@ -33,7 +33,7 @@ def solve_by_inertia(
     n = tree.nv
     (flat,) = mass_matrix.function(tree, q)
     (h,) = bias_forces.function(tree, q, qd, world=world)
-    M = [flat[k : k + n] for k in range(0, n * n, n)]
+    M = [flat[n * k : n * k + n] for k in range(n)]
     held, free = sorted(driven), [k for k in range(n) if k not in driven]
 
     rest = [given[k] - h[k] - sum((M[k][j] * given[j] for j in held), 0.0) for k in free]

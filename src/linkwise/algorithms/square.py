@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from linkwise.errors import LinkwiseError
-from linkwise.scalar import Scalar, absolute, is_number, less, sqrt, where
+from linkwise.jet import is_zero
+from linkwise.scalar import Scalar, absolute, less, sqrt, where
 
 
 class Reflection(NamedTuple):
@@ -113,4 +114,4 @@ def _mirror(x: dict[int, Scalar], k: int) -> tuple[Reflection, Scalar]:
 
 def _is_open(x: Scalar) -> bool:
     """Whether a number is not known to be zero."""
-    return not is_number(x) or x != 0.0
+    return not is_zero(x)

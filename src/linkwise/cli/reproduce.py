@@ -33,7 +33,7 @@ class NameType(ParamType):
     type=OutputFile(".html", ".htm"),
     help=f"Where to write the report.  [default: {REPORT}, none with --json]",
 )
-@click.option("--list", "only_list", is_flag=True, help="List the experiments and run nothing.")
+@click.option("--list", "only_list", is_flag=True, help="List the experiments and what each shows; run nothing.")
 @json_option
 def reproduce(names: tuple[str, ...], output: Path | None, only_list: bool, as_json: bool) -> int:
     """Repeat the experiments of the sources, all or those named, and write one page of HTML that needs nothing else.
@@ -49,13 +49,14 @@ def reproduce(names: tuple[str, ...], output: Path | None, only_list: bool, as_j
       linkwise reproduce errata --json
       linkwise reproduce --list
     """
-    from linkwise.report.experiments import EXPERIMENTS, check_names, run
+    from linkwise.report.experiments import about, check_names, run
 
     if only_list:
+        listed = {name: about(name) for name in check_names(names)}
         if as_json:
-            show.as_json(list(EXPERIMENTS))
+            show.as_json(listed)
         else:
-            click.echo("\n".join(EXPERIMENTS))
+            show.table(("name", "what it shows"), listed.items())
         return 0
     found = []
     for name in check_names(names):

@@ -31,6 +31,13 @@ class Root(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; click itself would take an unread output for a failure."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            return unread()
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run, and leave: 0 fine, 1 something was found, 2 bad usage or a robot or file that has no meaning."""
         try:
@@ -47,9 +54,8 @@ class Root(click.Group):
         except (click.Abort, KeyboardInterrupt):
             click.echo("linkwise: interrupted", err=True)
             code = INTERRUPTED
-        except BrokenPipeError:  # the reader of our output, such as `head`, has left
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = 0
+        except BrokenPipeError:
+            code = unread()
         except OSError as error:
             code = fail(": ".join(str(x) for x in (error.filename, error.strerror or error) if x))
         sys.exit(code if isinstance(code, int) else 0)
@@ -59,6 +65,12 @@ def fail(message: str) -> int:
     """Say in one line what is wrong; the exit code of bad usage."""
     click.echo(f"linkwise: error: {' '.join(message.split())}", err=True)
     return 2
+
+
+def unread() -> int:
+    """The reader of our output, such as `head`, has left: the rest goes nowhere, and that is fine."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def run() -> None:

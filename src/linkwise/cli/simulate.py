@@ -131,14 +131,13 @@ def simulate(
     from linkwise.simulate.simulation import simulate as run
 
     model = load(robot, **options)
-    q0 = model.q(_by_joint(model, "--start", starts))
-    qd0 = model.v(_by_joint(model, "--speed", speeds))
+    start, speed = _by_joint(model, "--start", starts), _by_joint(model, "--speed", speeds)
     tau = model.tau(_by_joint(model, "--torque", torques))
-    driven = _motions(model, q0, drives, holds)
+    driven = _motions(model, model.q(start), drives, holds)
     _refuse_torques_of_driven(torques, driven)
     problem = ""
     try:
-        result = run(model, q0, qd0, end, control=tau if torques else None, driven=driven or None, method=method)
+        result = run(model, start, speed, end, control=tau if torques else None, driven=driven or None, method=method)
     except SimulationError as error:
         if error.result is None:
             raise

@@ -105,6 +105,9 @@ def torque(
     columns root.x .y .z .qx .qy .qz .qw, and qd.root.vx .vy .vz .wx .wy .wz.
 
     A robot with loops keeps them closed: columns of its independent joints suffice, and torques are of the active ones.
+    With --wrenches columns `cut.tip.fx` have what the joint that was cut for the loop tip carries.
+    With elastic drives columns of the joints suffice too: motors then move and push as that motion demands, by
+    feed-forward with its fourth derivative.
 
     \b
     Examples:
@@ -113,11 +116,12 @@ def torque(
       linkwise torque arm.urdf swing.csv --payload 2.5,0,0,0.1@tool
       linkwise torque arm.urdf swing.csv --rates --output rates.csv
       linkwise torque arm.urdf swing.csv --external tool=0,0,-20,0,0,0 --wrenches -o all.npz
+      linkwise torque arm.urdf swing.csv --side soft.toml -o feedforward.csv
       linkwise torque arm.urdf swing.csv --no-friction --json
     """
     from linkwise.report.closed_torques import read_closed
+    from linkwise.report.elastic_torques import read_elastic
     from linkwise.report.torques import torques_along
-    from linkwise.trajectory import read
 
     model = _loaded(load(robot, **options), payloads)
     loads = {}
@@ -126,9 +130,9 @@ def torque(
             raise click.UsageError(f"--external: expected each frame once, got {external.frame!r} twice")
         loads[external.frame] = external.wrench
     if model.loops:
-        motion = read_closed(trajectory, model, ignore_extra=ignore_extra)
+        motion = read_closed(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
     else:
-        motion = read(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
+        motion = read_elastic(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
     result = torques_along(model, motion, external=loads, wrenches=wrenches, rates=rates)
     facts = {"trajectory": trajectory, "payloads": [p._asdict() for p in payloads], "external": loads}
     if output:

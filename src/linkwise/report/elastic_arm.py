@@ -97,7 +97,7 @@ def tracked(robot: Robot, payload: float = 0.0, times: Array = TIMES) -> Tracked
 
 
 def elastic_arm() -> Experiment:
-    """Errors, torques and Lyapunov functions without payload and with it, pushing up and down."""
+    """Hua's arm of rigid and elastic joints under control: errors, torques, V1 and V2, with payload and without."""
     robot = paper_arm()
     runs = {case: tracked(robot, case * PAYLOAD) for case in CASES}
     off = {case: float(np.abs(runs[case].rms / PUBLISHED[case] - 1.0).max()) for case in PUBLISHED}

@@ -8,7 +8,7 @@ from linkwise.report.sources import SOURCES
 
 
 def errata_page() -> Experiment:
-    """For each misprint that can be evaluated, the error that the printed equation makes, computed now."""
+    """For each misprint of the sources that can be evaluated, the error that the printed equation makes."""
     found = errata()
     sources = list(dict.fromkeys(e.source for e in found))
     evaluated = [e.error for e in found if e.error is not None]

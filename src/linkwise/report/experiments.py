@@ -97,6 +97,15 @@ def check_names(names: Iterable[str]) -> list[str]:
 
 def run(name: str) -> Experiment:
     """Run one experiment."""
+    return _function(name)()
+
+
+def about(name: str) -> str:
+    """What an experiment shows, in one sentence: the first line of its docstring."""
+    return (_function(name).__doc__ or "").strip().partition("\n")[0]
+
+
+def _function(name: str) -> Callable[[], Experiment]:
     module, function = EXPERIMENTS[check_names([name])[0]].split(":")
     experiment: Callable[[], Experiment] = getattr(import_module(module), function)
-    return experiment()
+    return experiment

@@ -95,7 +95,7 @@ def relative(a: Array, b: Array) -> float:
 
 
 def routes() -> Experiment:
-    """Counted operations of four routes beside the published ones; energy of a free Puma."""
+    """Operations of four routes of forward dynamics beside Nasser's count; energy of a free Puma."""
 
     @cache
     def counted(n: int, route: str) -> tuple[int, int]:

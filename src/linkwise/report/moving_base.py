@@ -186,7 +186,7 @@ def differences(case: Case) -> dict[str, float]:
 
 
 def moving_base() -> Experiment:
-    """The identities of section 7 and its treatments of the base, on a reference robot and on random trees."""
+    """Khalil's identities for moving bases, and his ways to treat the base, on a reference robot and random trees."""
     cases = {"reference robot": reference_case(), **{f"random tree {k}": random_case(k) for k in (1, 2, 3)}}
     found = {name: differences(case) for name, case in cases.items()}
     worst = max(max(row.values()) for row in found.values())

@@ -70,7 +70,7 @@ ARMS = (
 
 
 def sensitivities() -> Experiment:
-    """Derivatives of torques and joint wrenches of both arms, and what finite differences make of them."""
+    """Derivatives of torques and joint wrenches of Barman's two arms, and what finite differences make of them."""
     robots = {arm.robot: load(arm.robot) for arm in ARMS}
     worst, tables, curves = 0.0, [], {}
     for arm in ARMS:

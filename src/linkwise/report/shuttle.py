@@ -66,7 +66,7 @@ def loaded_arm() -> Robot:
 
 
 def shuttle() -> Experiment:
-    """Accelerations of the arm's joints by every route at random states, with and without a payload."""
+    """Joint accelerations of the Space Shuttle's arm by every route, with and without a payload."""
     robots = {"arm alone": shuttle_arm(), f"with {PAYLOAD:.0f} kg": loaded_arm()}
     rng = np.random.default_rng(4)
     states = rng.uniform(-1.0, 1.0, size=(STATES, 3, 6)) * np.array([2.0, 0.05, 500.0])[:, None]

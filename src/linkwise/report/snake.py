@@ -110,7 +110,7 @@ def momenta(robot: Robot, result: Simulation) -> tuple[float, float]:
 
 
 def snake() -> Experiment:
-    """The base's motion with momentum conserved, then on the ground, then in water."""
+    """A snake of twelve joints driven by a wave: free with momentum conserved, on the ground, in water."""
     robot = snake_robot()
     found = {name: moved(robot, forces) for name, forces in laws().items()}
     paths = {name: centre(robot, result) for name, result in found.items()}

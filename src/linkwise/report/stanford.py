@@ -48,7 +48,7 @@ def published_motion() -> tuple[dict[str, Any], Motion]:
 
 
 def stanford() -> Experiment:
-    """Torques of all joints along the motion, beside independent ones, and the source's one printed number."""
+    """Torques of the Stanford arm along Guarino Lo Bianco's motion, and the one number that he prints."""
     reference, motion = published_motion()
     robot = load("stanford")
     driven = robot.replace(replace(robot.joint("joint1"), armature=ROTOR))

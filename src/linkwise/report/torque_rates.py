@@ -42,7 +42,7 @@ PUBLISHED_TORQUES = {
 
 
 def torque_rates() -> Experiment:
-    """Rates of all joints along the motion, their sampling errors, and the cost of them."""
+    """Torque rates of the Stanford arm, errors of differences, and costs, beside Guarino Lo Bianco's numbers."""
     reference, motion = published_motion()
     robot = load("stanford")
     driven = robot.replace(*(replace(j, armature=a) for j, a in zip(robot.joints, ROTORS, strict=True)))

@@ -13,7 +13,8 @@ from linkwise._version import __version__
 from linkwise.algorithms import force_rates, inverse_dynamics, joint_wrench_rates, joint_wrenches
 from linkwise.compile import compile
 from linkwise.errors import InputError
-from linkwise.report.closed_torques import active_torques
+from linkwise.report.closed_torques import closed_forces
+from linkwise.report.elastic_torques import feedforward_along, is_of_joints_alone
 from linkwise.robot.robot import Robot
 from linkwise.trajectory import Excess, Reversal, Trajectory, column_names, exceeded, reversals, write
 from linkwise.trajectory.trajectory import Array
@@ -25,7 +26,7 @@ class Torques:
 
     `wrench` (rows, links that move, 6) is what the parent exerts on each moving link. It and the rates `tau_dot` and
     `wrench_dot` are None when they were not asked for. `reversals` are where friction makes torques jump, listed with
-    rates, which do not see them.
+    rates, which do not see them. `cut` (rows, loops, 6) is what link a of a loop exerts on b, in the axes of frame a.
     """
 
     robot: Robot
@@ -36,6 +37,8 @@ class Torques:
     tau_dot: Array | None = None
     wrench_dot: Array | None = None
     reversals: tuple[Reversal, ...] = ()
+    cut: Array | None = None
+    cut_dot: Array | None = None
 
     def peaks(self) -> list[dict[str, Any]]:
         """For each coordinate: the largest speed, the lowest and highest torque, its root mean square, its top rate."""
@@ -61,7 +64,8 @@ class Torques:
     def write(self, path: str | PathLike[str], **facts: Any) -> None:
         """All of it into a .csv or .npz file."""
         meta = {"linkwise": __version__, "robot": self.robot.name, **self.motion.origins, **facts}
-        write(path, self.robot, self.motion, self.tau, self.wrench, meta, self.tau_dot, self.wrench_dot)
+        cuts = {"cut": self.cut, "cut_dot": self.cut_dot}
+        write(path, self.robot, self.motion, self.tau, self.wrench, meta, self.tau_dot, self.wrench_dot, **cuts)
 
 
 def torques_along(
@@ -74,6 +78,9 @@ def torques_along(
 ) -> Torques:
     """Inverse dynamics along a motion; of a robot with loops, the torques of its active joints with the loops closed.
 
+    Where the motion of a robot with elastic drives is of its joints alone, that of the motors and the torques are those
+    of feed-forward.
+
     Args:
         robot: its payload included.
         motion: the samples.
@@ -83,14 +90,23 @@ def torques_along(
     """
     loads = dict(external or {})
     if robot.loops:
-        if wrenches or rates:
-            raise InputError(
-                f"wrenches, rates: expected a tree, got the robot {robot.name!r} with loops. Take its torques alone;"
-                " lw.compile(robot).closed.reactions has the wrenches through the cuts."
-            )
-        tau = active_torques(robot, motion, loads)
-        return Torques(robot, motion, tau, None, tuple(exceeded(robot, motion, tau)))
+        found = closed_forces(robot, motion, loads, wrenches=wrenches, rates=rates)
+        over = tuple(exceeded(robot, motion, found["tau"], found.get("tau_dot")))
+        jumps = tuple(reversals(robot, motion.qd, motion.t)) if rates else ()
+        names = ("tau", "wrench", "tau_dot", "wrench_dot", "cut", "cut_dot")
+        forces: dict[str, Any] = {name: found.get(name) for name in names}
+        return Torques(robot, motion, exceeded=over, reversals=jumps, **forces)
     extra = [np.array(list(loads.values()), dtype=float)] if loads else []
+    if is_of_joints_alone(robot, motion):
+        if rates:
+            raise InputError("rates: expected the motion of joints and motors, got that of the joints alone. Leave out"
+                             " rates, or add columns of the motors.")  # fmt: skip
+        motion, tau = feedforward_along(robot, motion, loads)
+        wrench = None
+        if wrenches:
+            kernel = compile(robot, joint_wrenches, external=tuple(loads))
+            wrench = kernel(motion.q, motion.qd, motion.qdd, *extra).wrench
+        return Torques(robot, motion, tau, wrench, tuple(exceeded(robot, motion, tau)))
     if not rates:
         kernel = compile(robot, joint_wrenches if wrenches else inverse_dynamics, external=tuple(loads))
         result = kernel(motion.q, motion.qd, motion.qdd, *extra)

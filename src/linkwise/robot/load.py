@@ -54,7 +54,7 @@ def _read(source: PathOrText) -> tuple[Robot, str]:
         return load_toml(source), path.name
     if isinstance(source, str) and not suffix and len(path.parts) < 2:
         return bundled(source), source
-    remedy = "For a URDF of another name use load_urdf."
+    remedy = "Of a URDF with another name give the text."
     got = suffix or "no suffix"
     raise InputError(f"load {fspath(source)!r}: expected a .urdf, .toml or .xml file, got {got}. {remedy}")
 

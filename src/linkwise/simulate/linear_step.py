@@ -58,12 +58,19 @@ class Linearizer:
     def __call__(self, q: Any, qd: Any, u: Any, dt: Any) -> LinearStep:
         """The matrices of the steps from these states."""
         n, nq = self._robot.nv, self._robot.nq
-        try:
-            h = np.asarray(dt, float)[..., None]
-        except (TypeError, ValueError):
-            raise InputError(f"linearization dt: expected numbers, got {dt!r}.") from None
+        h = np.asarray(dt)[..., None]
+        if h.dtype.kind not in "biuf":
+            raise InputError(f"linearization dt: expected numbers, got {dt!r}.")
+        refuse_backwards("linearization", dt)
+        h = h.astype(float)
         first = self._at(q, qd, u)
-        batch = np.broadcast_shapes(first.qdd.shape[:-1], h.shape[:-1])
+        rows = first.qdd.shape[:-1]
+        try:
+            batch = np.broadcast_shapes(rows, h.shape[:-1])
+        except ValueError:
+            raise InputError(
+                f"linearization: the leading axes do not broadcast: states {rows}, dt {h.shape[:-1]}."
+            ) from None
         q, qd = (np.broadcast_to(np.asarray(x, float), (*batch, x_n)) for x, x_n in ((q, nq), (qd, n)))
         dq, dqd = np.zeros((*batch, nq, 2 * n + self._width)), np.zeros((*batch, n, 2 * n + self._width))
         dq[..., :n], dqd[..., n : 2 * n] = first.numbers, np.eye(n)
@@ -75,6 +82,13 @@ class Linearizer:
 
     def _at(self, q: Any, qd: Any, u: Any) -> Stage:
         return Stage(*self._stage(q, qd, u))
+
+
+def refuse_backwards(what: str, dt: Any) -> None:
+    """Refuse steps back in time, where friction would drive."""
+    given = np.asarray(dt)
+    if given.dtype.kind in "if" and np.any(given < 0):
+        raise InputError(f"{what} dt: expected a length of at least 0 s, got {given.min():g}.")
 
 
 Start = tuple[Array, Array, Array, Array]  # q, qd and their changes, one in each column
@@ -148,7 +162,7 @@ def _trace_stage(robot: Robot, options: Options, control: Any, width: int) -> Pr
 
     shapes = ((nq,), (n,), (nq, nq), (n, nq), (n, n), (n, width), (n, nq), (nq, n))
     inputs = [Port("q", (nq,)), Port("qd", (n,)), Port("u", (width,))]
-    return trace("stage", run, inputs, [Port(*x) for x in zip(Stage._fields, shapes, strict=True)])
+    return trace("linearization", run, inputs, [Port(*x) for x in zip(Stage._fields, shapes, strict=True)])
 
 
 def _units(n: int) -> list[list[float]]:

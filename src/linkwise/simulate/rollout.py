@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.algorithms import forward_dynamics
+from linkwise.algorithms.environment import called
 from linkwise.backend.call import caller
 from linkwise.errors import InputError
 from linkwise.graph.program import Port, Program, trace
@@ -21,7 +22,7 @@ from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
-from linkwise.simulate.linear_step import Linearizer, LinearStep
+from linkwise.simulate.linear_step import Linearizer, LinearStep, refuse_backwards
 from linkwise.simulate.step import METHODS, step
 
 Control = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
@@ -76,6 +77,7 @@ class Rollout:
         u = np.asarray(u)
         if u.ndim < 2:
             raise InputError(f"rollout: expected u of shape (..., steps, {self.width}), got {u.shape}.")
+        refuse_backwards("rollout", dt)
         total = u.shape[-2]
         parts: list[Any] = []
         done = 0
@@ -134,7 +136,7 @@ class Rollout:
         """How many steps to make before looking up: all that fit into `SLICE` seconds."""
         if self._seconds_a_step == 0.0:
             return min(left, 64)
-        return max(1, min(left, int(SLICE / self._seconds_a_step)))
+        return min(left, max(1, int(SLICE / self._seconds_a_step)))
 
 
 def compile_rollout(
@@ -172,6 +174,8 @@ def compile_rollout(
             f"compile_rollout: expected a tree, got the robot {robot.name!r} with loops, which would fall open. Use"
             " simulate, which keeps them closed, or robot.replace(loops=()) for the tree alone."
         )
+    if control is not None and not callable(control):
+        raise InputError(f"control: expected a function of (q, qd, u), got {control!r}.")
     if isinstance(gravity, str):
         raise InputError(f"gravity: expected a vector of three or None, got {gravity!r}.")
     options = Options.checked(robot, (), False, (), gravity, threads, forces, joint_forces)
@@ -183,6 +187,18 @@ def compile_rollout(
     return Rollout(robot, method, control, width, options)
 
 
+def _torques(
+    control: Control, q: Sequence[Scalar], qd: Sequence[Scalar], u: Sequence[Scalar], n: int
+) -> Sequence[Scalar]:
+    """What the control asks for, or an error that says why it could not be traced."""
+    tau: Any = called("control", control, q, qd, u)
+    if not hasattr(tau, "__len__"):
+        raise InputError(f"control: expected {n} torques, got {tau!r}.")
+    if len(tau) != n:
+        raise InputError(f"control: expected {n} torques, got {len(tau)}.")
+    return list(tau)
+
+
 def _trace(robot: Robot, options: Options, method: str, control: Control | None, width: int, route: str) -> Program:
     """The program of one step, carried from step to step."""
 
@@ -190,9 +206,7 @@ def _trace(robot: Robot, options: Options, method: str, control: Control | None,
         tree = regrouped(aligned(options.tree(Tree.of(robot))))
 
         def accelerations(q: Sequence[Scalar], qd: Sequence[Scalar]) -> Sequence[Scalar]:
-            tau = u if control is None else control(q, qd, u)
-            if len(tau) != robot.nv:
-                raise InputError(f"control: expected {robot.nv} torques, got {len(tau)}.")
+            tau = u if control is None else _torques(control, q, qd, u, robot.nv)
             world = options.world(tree, {}, (q, qd))
             return forward_dynamics.function(tree, q, qd, tau, world=world, route=route)[0]
 

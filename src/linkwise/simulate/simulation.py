@@ -62,7 +62,8 @@ def simulate(
 
     Args:
         robot: a tree, fixed or floating; loops are kept closed.
-        q0: positions at the start (nq), or a mapping of joints to positions; those of driven joints do not matter.
+        q0: positions at the start (nq), or a mapping of joints to positions, or None for zero; those of driven joints
+            do not matter.
             Where they do not close a robot's loops, passive joints, or those not named, are moved to close them.
             Motors behind springs that are not given start with their joints.
         qd0: velocities at the start (nv), or a mapping, or None for rest.
@@ -113,6 +114,7 @@ def simulate(
     kernels = _kernels(model, options, tuple(m.joint for m in motions))
     system_of = LoopedSystem if model.loops else System
     system = system_of(model, kernels.rates, _control(model, control), motions, list(loads.values()))
+    q0 = {} if q0 is None else q0
     q, qd = _start(model, q0, qd0, motions, float(times[0]))
     if model.loops:
         q, qd, moved = closed_start(model, q, qd, (q0, qd0), tuple(m.joint for m in motions))
@@ -261,6 +263,14 @@ def _start(robot: Robot, q0: Any, qd0: Any, motions: tuple[Prescribed, ...], t: 
     for m in motions:
         s = m.slot
         q[s.q : s.q + s.nq], qd[s.v : s.v + s.nv], _ = m.at(t)
+    driven = {m.joint for m in motions}
+    for j in robot.joints:
+        if j.is_elastic and j.name in driven and j.motor_name not in driven:
+            joint, motor = robot.slots[j.name], robot.slots[j.motor_name]
+            if not _is_given(j.motor_name, q0, robot.nq):
+                q[motor.q] = q[joint.q]
+            if not _is_given(j.motor_name, qd0, robot.nv):
+                qd[motor.v] = qd[joint.v]
     for name, s in robot.slots.items():
         if s.nq == 7:
             length = float(np.linalg.norm(q[s.q + 3 : s.q + 7]))
@@ -270,12 +280,22 @@ def _start(robot: Robot, q0: Any, qd0: Any, motions: tuple[Prescribed, ...], t: 
     return q, qd
 
 
+def _is_given(motor: str, value: Any, width: int) -> bool:
+    """Whether a start says where a motor is: by its name, or by a vector of all coordinates."""
+    if value is None or isinstance(value, Mapping):
+        return value is not None and motor in value
+    return len(value) == width
+
+
 def _vector(robot: Robot, value: Any, what: str, kind: str) -> Array:
     """Positions ("q"), velocities ("v") or forces ("tau") of finite numbers, in full, of joints alone, or by name."""
     makers: dict[str, Callable[[Any], Array]] = {"q": robot.q, "v": robot.v, "tau": robot.tau}
     make = makers[kind]
     if isinstance(value, Mapping):
-        return make(value)
+        named = make(value)
+        if not np.isfinite(named).all():
+            raise InputError(f"{what}: expected finite numbers, got {dict(value)!r}.")
+        return named
     elastic = len(robot.coordinates) - len(robot.names)
     width = robot.nq if kind == "q" else robot.nv
     short = len(robot.motors) if kind == "tau" else width - elastic

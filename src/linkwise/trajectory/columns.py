@@ -16,7 +16,15 @@ MOTION = ("q", "qd", "qdd", "qddd")
 COMPONENTS = {  # of a floating joint
     "q": POSITION, "qd": VELOCITY, "qdd": VELOCITY, "qddd": VELOCITY, "tau": WRENCH, "tau_dot": WRENCH,
 }  # fmt: skip
-RESULTS = ("tau.", "tau_dot.", "wrench.", "wrench_dot.", "energy.")  # what a file of results holds beside a motion
+RESULTS = (
+    "tau.",
+    "tau_dot.",
+    "wrench.",
+    "wrench_dot.",
+    "cut.",
+    "cut_dot.",
+    "energy.",
+)  # what a file of results holds beside a motion
 
 
 def column_names(robot: Robot, quantity: str) -> list[str]:

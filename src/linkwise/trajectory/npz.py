@@ -18,15 +18,8 @@ KNOWN = ("t", "time", *MOTION, "names")
 UNREADABLE = (
     ValueError, TypeError, KeyError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
-RESULTS = (
-    "tau",
-    "tau_dot",
-    "wrench",
-    "wrench_dot",
-    "links",
-    "energy",
-    "meta",
-)  # what a file of results holds beside a motion
+# what a file of results holds beside a motion
+RESULTS = ("tau", "tau_dot", "wrench", "wrench_dot", "links", "cut", "cut_dot", "loops", "energy", "meta")
 
 
 class NpzColumns(Columns):
@@ -38,7 +31,7 @@ class NpzColumns(Columns):
         extra = [k for k in arrays if k not in KNOWN and k not in RESULTS]
         if extra and not ignore_extra:
             raise self.error(str(UnknownNameError("array", extra[0], KNOWN)))
-        joints = self._joints(arrays.get("names"), robot)
+        joints = self._joints(arrays.get("names"), robot, arrays.get("q"), ignore_extra)
         self._columns: dict[str, Array] = {}
         for key in ("t", "time"):
             if key in arrays:
@@ -51,14 +44,19 @@ class NpzColumns(Columns):
             rows = ", ".join(f"{k} {v}" for k, v in {n.split(".")[0]: r for n, r in lengths.items()}.items())
             raise self.error(f"expected arrays with as many rows each, got {rows}.")
 
-    def _joints(self, names: Any, robot: Robot) -> list[str]:
+    def _joints(self, names: Any, robot: Robot, q: Any, ignore_extra: bool) -> list[str]:
         if names is None:
-            return list(robot.coordinates)
+            motors = len(robot.coordinates) - len(robot.names)
+            alone = np.ndim(q) == 2 and q.shape[1] == robot.nq - motors
+            return list(robot.names if alone else robot.coordinates)
         joints = [str(n) for n in np.atleast_1d(names)]
         known = {*(j.name for j in robot.joints), *robot.coordinates}
         for n in joints:
-            if n not in known:
-                raise self.error(f"names: {UnknownNameError('joint', n, robot.coordinates)}")
+            if n not in known and not ignore_extra:
+                raise self.error(
+                    f"names: {UnknownNameError('joint', n, robot.coordinates)}"
+                    " Remove it, or ask to ignore extra columns (--ignore-extra)."
+                )
             if joints.count(n) > 1:
                 raise self.error(f"names: expected each joint once, got {n!r} twice.")
         return joints

@@ -18,7 +18,11 @@ from linkwise.trajectory.trajectory import Array, Trajectory
 
 
 class MissingColumns(InputError):
-    """A file without columns of positions for some joints."""
+    """A file without columns of positions for some joints: `missing`."""
+
+    def __init__(self, message: str, missing: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.missing = tuple(missing)
 
 
 def read(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False, jerks: bool = False) -> Trajectory:
@@ -107,7 +111,7 @@ def _match(table: Columns, robot: Robot, ignore_extra: bool) -> tuple[dict[str, 
         missing = [n for n in names if n not in wanted]
         if missing and (key == "q" or len(missing) < len(names)):
             error = table.error(_missing(missing, key, extra))
-            raise MissingColumns(str(error)) if key == "q" else error
+            raise MissingColumns(str(error), missing) if key == "q" else error
     if extra and not ignore_extra:
         raise table.error(
             f"{UnknownNameError('column', extra[0], ['t', *quantities['q'], 'qd.*', 'qdd.*', 'qddd.*'])}"

@@ -29,6 +29,8 @@ def write(
     meta: Mapping[str, Any] | None = None,
     tau_dot: Array | None = None,
     wrench_dot: Array | None = None,
+    cut: Array | None = None,
+    cut_dot: Array | None = None,
 ) -> None:
     """A motion, its torques, joint wrenches and their rates into a .csv or .npz file that `read` takes back.
 
@@ -41,18 +43,22 @@ def write(
         meta: facts to keep in an .npz file, as JSON under the name `meta`.
         tau_dot: (rows, nv).
         wrench_dot: (rows, links that move, 6).
+        cut: (rows, loops, 6), through cut joints.
+        cut_dot: (rows, loops, 6).
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{Path(path).name}: expected a .csv or .npz file, got {suffix or 'no suffix'}.")
     arrays: dict[str, Any] = {"t": motion.t, "q": motion.q, "qd": motion.qd, "qdd": motion.qdd}
     optional = {"qddd": motion.qddd, "tau": tau, "tau_dot": tau_dot, "wrench": wrench, "wrench_dot": wrench_dot}
+    optional |= {"cut": cut, "cut_dot": cut_dot}
     arrays |= {k: v for k, v in optional.items() if v is not None}
     with replacing(path) as part:
         if suffix == ".npz":
             facts: dict[str, Any] = {
                 "names": list(robot.coordinates),
                 "links": list(robot.moving_links),
+                **({"loops": [loop.name for loop in robot.loops]} if cut is not None else {}),
                 "meta": json.dumps(dict(meta or {})),
             }
             np.savez(part, **facts, **arrays)
@@ -63,8 +69,9 @@ def write(
 def _write_csv(path: Path, robot: Robot, arrays: dict[str, Array]) -> None:
     names = []
     for key in arrays:
-        if key.startswith("wrench"):
-            names += [f"{key}.{link}.{c}" for link in robot.moving_links for c in WRENCH]
+        if key.startswith(("wrench", "cut")):
+            through = robot.moving_links if key.startswith("wrench") else [loop.name for loop in robot.loops]
+            names += [f"{key}.{name}.{c}" for name in through for c in WRENCH]
         else:
             names += column_names(robot, key) if key != "t" else [key]
     table = np.hstack([array.reshape(len(array), -1) for array in arrays.values()])

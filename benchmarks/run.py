@@ -24,6 +24,7 @@ def main() -> None:
     import planning
     import rates
     import startup
+    import walking
 
     import closed
     import parallel
@@ -38,6 +39,7 @@ def main() -> None:
         "rates": rates.run,
         "planning": planning.run,
         "paths": paths.run,
+        "walking": walking.run,
         "elastic": elastic.run,
         "loading": loading.run,
         "startup": startup.run,

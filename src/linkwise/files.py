@@ -1,12 +1,14 @@
-"""Writing files so that nothing is lost when something fails on the way."""
+"""Files: written so that nothing is lost when something fails on the way, and the packages that some need."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from linkwise.errors import InputError
 
@@ -28,3 +30,15 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"{os.fspath(path)!r}: expected a file that can be written, got: {reason}.") from error
+
+
+def required(module: str, what: str) -> Any:
+    """A module that Linkwise does not bring itself."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise InputError(
+            f"{what}: expected the package {package!r} to be installed, got none."
+            f" Install it with: pip install 'linkwise[tables]', or save to .npz or .csv."
+        ) from error

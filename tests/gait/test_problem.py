@@ -72,13 +72,13 @@ def test_second_derivatives_are_those_of_gauss_and_newton():
     H[p.hess_rows, p.hess_columns] = p.hessian(x, 2.0, np.zeros(p.m))
     H = H + np.tril(H, -1).T
     assert np.linalg.eigvalsh(H)[0] > 0.0
-    torque = [k for k, row in enumerate(p.rows) if row.kind == "torque"]
+    torque = [k for k, row in enumerate(p.labels) if row.kind == "torque"]
     J = np.zeros((p.m, p.n))
     np.add.at(J, (p.jac_rows, p.jac_columns), p.jacobian(x))
     rule = np.full(21, 0.5 / 20)
     rule[[0, -1]] *= 0.5
     G = J[torque] * np.sqrt(2.0 * np.repeat(rule, 32))[:, None]
-    expected = 2.0 * (G.T @ G + np.diag(p.posture)) + 0.01 * np.eye(p.n)
+    expected = 2.0 * (G.T @ G + np.diag(p.parts[0].weights)) + 0.01 * np.eye(p.n)
     np.testing.assert_allclose(H, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
 
 

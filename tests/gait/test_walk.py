@@ -121,6 +121,41 @@ def test_a_person_whose_sides_differ_takes_a_stride(smooth):
     assert lean[:, 2].mean() < -0.005  # away from the load
 
 
+def test_a_stride_as_a_table(tmp_path):
+    stride = walk(solver="scipy", iterations=1, progress=False).stride()
+    found = stride.columns()
+    np.testing.assert_array_equal(found["q_knee_r"], stride.angle("knee_r"))
+    np.testing.assert_allclose(found["joint_knee_l_fy"], stride.joint_force("knee_l")[:, 1] * stride.weight)
+    stride.save(tmp_path / "stride.npz")
+    stride.save(tmp_path / "stride.csv")
+    with np.load(tmp_path / "stride.npz") as kept:
+        assert list(kept) == list(found)
+        np.testing.assert_array_equal(kept["ground_r_fy"], found["ground_r_fy"])
+    table = np.genfromtxt(tmp_path / "stride.csv", delimiter=",", names=True)
+    assert table.dtype.names == tuple(found)
+    np.testing.assert_array_equal(table["pressure_l_x"], found["pressure_l_x"])
+    np.testing.assert_array_equal(stride.to_dataframe()["tau_knee_r"], found["tau_knee_r"])
+    with pytest.raises(LinkwiseError, match=r"\.csv or \.npz"):
+        stride.save(tmp_path / "stride.txt")
+
+
+def test_a_frozen_side_asks_for_a_stride():
+    found = walk(Person(frozen=(*Person().frozen, "ank_flex_l")), solver="scipy", iterations=1, progress=False)
+    assert found.problem.steps == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["ipopt", "uno"])
+def test_a_weak_ankle(solver):
+    """A limit of one side is kept there, and the other side is not symmetric to it."""
+    found = walk(Person(limits={"ankle_l": 60.0}), 1.2, 0.6, solver=solver, progress=False)
+    assert found.converged
+    assert found.violation < 1e-3
+    stride = found.stride(21)
+    assert np.abs(stride.torque("ank_flex_l")).max() < 60.1
+    assert np.abs(stride.torque("ank_flex_r")).max() > 65.0
+
+
 def test_a_walk_that_was_stopped_says_so():
     found = walk(solver="scipy", iterations=1, progress=False)
     assert found.status == "stopped"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ OPENSIM = OutputFile(".mot", ".sto")
 @setting("--limit", "limits", SettingType("JOINT=TORQUE", "ankle_l=60", 1), "Strength of a joint, N m.")
 @click.option("--freeze", "frozen", metavar="JOINT", multiple=True, help="A joint that stands still. May be repeated.")
 @click.option("--without", metavar="KIND", multiple=True, help="Constraints to leave out, such as arm_leg.")
+@setting("--soft", "soft", SettingType("KIND=WEIGHT", "arm_leg=10", 1), "Constraints that may be broken, at a price.")
 @click.option("--smooth/--coarse", default=True, show_default=True, help="8 control points and periodic accelerations.")
 @click.option("--solver", type=click.Choice(["ipopt", "uno", "scipy"]), help="Ipopt where it is installed, else scipy.")
 @click.option("--time-limit", type=POSITIVE, help="Seconds after which to stop.")
@@ -38,12 +40,13 @@ OPENSIM = OutputFile(".mot", ".sto")
 @click.option("--film", type=PICTURE, help="Where to draw the figure at instants of the stride.")
 @click.option("--html", type=OutputFile(".html"), help="Where to write the moving figure, one file.")
 @click.option("--motion", type=OPENSIM, help="Where to write coordinates for OpenSim: .mot or .sto.")
+@click.option("--table", type=OutputFile(".csv", ".npz"), help="Where to write all curves as columns: .csv or .npz.")
 @click.option("--ground", type=OPENSIM, help="Where to write ground reactions for OpenSim.")
 @json_option
 def walk(
-    speed: float, step: float | None, without: tuple[str, ...], smooth: bool, solver: str | None,
-    time_limit: float | None, plot: Path | None, film: Path | None, html: Path | None, motion: Path | None,
-    ground: Path | None, as_json: bool, **someone: Any,
+    speed: float, step: float | None, without: tuple[str, ...], soft: tuple[Setting, ...], smooth: bool,
+    solver: str | None, time_limit: float | None, plot: Path | None, film: Path | None, html: Path | None,
+    motion: Path | None, ground: Path | None, table: Path | None, as_json: bool, **someone: Any,
 ) -> int:  # fmt: skip
     """Predict how a person walks: the stride of least effort, with ground reactions and forces through joints.
 
@@ -57,25 +60,30 @@ def walk(
     Examples:
       linkwise walk --plot curves.png --film film.png
       linkwise walk --speed 1.4 --mass 60 --height 1.65 --sex female --html walk.html
-      linkwise walk --backpack 15 --limit ankle_l=60 --json
+      linkwise walk --speed 1.4 --backpack 15 --limit ankle_l=60 --table stride.csv
     """
     from linkwise.gait.opensim import write_ground, write_motion
     from linkwise.gait.walk import walk as predict
 
     result = predict(
-        _person(**someone), speed, step, solver=solver, smooth=smooth, without=without, time_limit=time_limit
-    )
-    files = {"curves": plot, "film strip": film, "animation": html, "motion": motion, "ground reactions": ground}
-    writers = (result.plot, result.film_strip, result.animate)
-    for write, path in zip(writers, (plot, film, html), strict=True):
+        _person(**someone), speed, step, solver=solver, smooth=smooth, without=without,
+        soft={kind: weight for kind, (weight,) in soft}, time_limit=time_limit,
+    )  # fmt: skip
+    stride = result.stride()
+    writers: dict[str, tuple[Path | None, Callable[[Path], None]]] = {
+        "curves": (plot, result.plot),
+        "film strip": (film, result.film_strip),
+        "animation": (html, result.animate),
+        "motion": (motion, lambda path: write_motion(stride, path)),
+        "ground reactions": (ground, lambda path: write_ground(stride, path)),
+        "table": (table, stride.save),
+    }
+    files = {what: path for what, (path, _) in writers.items() if path}
+    for path, write in writers.values():
         if path:
             write(path)
-    if motion:
-        write_motion(result.stride(), motion)
-    if ground:
-        write_ground(result.stride(), ground)
     if as_json:
-        show.as_json({**_facts(result), "files": {k: str(v) for k, v in files.items() if v}})
+        show.as_json({**_facts(result), "files": {k: str(v) for k, v in files.items()}})
     else:
         _print(result, files)
     return INTERRUPTED if result.status == "interrupted" else 0 if result.converged else 1
@@ -97,6 +105,8 @@ def _person(
 
 
 def _facts(result: Walk) -> dict[str, Any]:
+    from linkwise.gait.norms import bands, norms
+
     seen = result.audit()
     return {
         "status": result.status,
@@ -112,12 +122,13 @@ def _facts(result: Walk) -> dict[str, Any]:
         "not kept": [w._asdict() for w in result.worst()],
         "audit": {k: getattr(seen, k) for k in seen.__dataclass_fields__},
         "features": {side: result.features(side) for side in "rl"},
+        "compared": {side: {k: m._asdict() for k, m in result.compared(side).items()} for side in "rl"},
+        "published": {k: {"low": n.low, "high": n.high} for k, n in norms().items()},
+        "sources": {b.short: b.source for b in bands().values()},
     }
 
 
-def _print(result: Walk, files: dict[str, Path | None]) -> None:
-    from linkwise.gait.norms import NORMS, SOURCE
-
+def _print(result: Walk, files: dict[str, Path]) -> None:
     seconds = sum(p.seconds for p in result.phases)
     iterations = " + ".join(str(p.iterations) for p in result.phases)
     n, m = result.size
@@ -129,18 +140,36 @@ def _print(result: Walk, files: dict[str, Path | None]) -> None:
     for w in result.worst():
         when = f" in the phase {w.phase!r}" if w.phase else ""
         click.secho(f"not kept: {w.kind} {w.name}{when} at {100.0 * w.s:.0f} %, by {w.beyond:.2g}", fg="red")
-    show.title("Extremes (degrees, and body weights)")
-    sides = [result.features(side) for side in "rl"]
-    rows = []
-    for key in sides[0]:
-        known = NORMS[key].text if key in NORMS else ""
-        rows.append((key.replace("_", " "), *(f"{s[key]:.3g}" for s in sides), known))
-    show.table(("", "right", "left", "published"), rows, right=("right", "left", "published"))
-    click.echo()
-    click.echo(f"published: {SOURCE}")
+    _print_published(result)
     seen = result.audit()
     click.echo(f"between grid points: contacts drift {1e3 * seen.drift:.1f} mm and slip {seen.slip:.3f} m/s, "
                f"zero-moment point {1e3 * max(0.0, seen.zmp):.1f} mm outside")  # fmt: skip
     for what, path in files.items():
-        if path:
-            click.echo(f"{what} in {path}")
+        click.echo(f"{what} in {path}")
+
+
+def _print_published(result: Walk) -> None:
+    """Extremes and curves of both legs beside what is published."""
+    from linkwise.gait.features import TITLES
+    from linkwise.gait.norms import norms, sources
+
+    show.title("Extremes (degrees, and body weights)")
+    known, sides = norms(), [result.features(side) for side in "rl"]
+    rows: list[tuple[str, ...]] = [
+        (key.replace("_", " "), *(f"{s[key]:.3g}" for s in sides), known[key].text if key in known else "")
+        for key in sides[0]
+    ]
+    show.table(("", "right", "left", "published"), rows, right=("right", "left", "published"))
+    show.title("Curves (share of the stride within the published band; rms distance from its mean)")
+    matches = [result.compared(side) for side in "rl"]
+    rows = []
+    for name in dict.fromkeys(name for found in matches for name in found):
+        pairs = [found.get(name) for found in matches]
+        cells = [(f"{100.0 * m.inside:.0f} %", f"{m.rms:.2g}") if m else ("", "") for m in pairs]
+        rows.append((TITLES[name], *(cell for pair in cells for cell in pair)))
+    head = ("", "right", "rms, right", "left", "rms, left")
+    show.table(head, rows, right=head[1:])
+    click.echo()
+    click.echo("published, mean and one standard deviation to each side:")
+    for line in sources():
+        click.echo(f"  {line}")

@@ -2,6 +2,10 @@
 
 from linkwise.gait.anthropometry import Segment as Segment
 from linkwise.gait.audit import Audit as Audit
+from linkwise.gait.norms import Band as Band
+from linkwise.gait.norms import Match as Match
+from linkwise.gait.norms import band as band
+from linkwise.gait.objective import effort as effort
 from linkwise.gait.opensim import write_ground as write_ground
 from linkwise.gait.opensim import write_motion as write_motion
 from linkwise.gait.opensim import write_torques as write_torques

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwise.figures import COLOURS, INK, style
+from linkwise.gait.features import TITLES, leg
 from linkwise.gait.kernel import Array
-from linkwise.gait.norms import DOWNWARDS, NORMS, SOURCE
+from linkwise.gait.norms import band, bands, sources
 from linkwise.gait.stride import Stride
 from linkwise.gait.timetable import hull
 
@@ -89,51 +90,43 @@ def _paths(axes: Axes, stride: Stride) -> None:
     axes.legend(loc="upper left", ncols=2)
 
 
-# rows of panels: title with the name of a joint or axis, and the published extremes that belong to each
-JOINTS = {"hip": "hip_flex", "knee": "knee", "ankle": "ank_flex"}
-EXTREMES = {
-    "hip": ("hip_flexion", "hip_extension"),
-    "knee": ("knee_stance", "knee_swing"),
-    "ankle": ("ankle_dorsiflexion", "ankle_plantarflexion"),
-    "forward": ("braking", "propulsion"),
-    "up": ("vertical_first", "vertical_between", "vertical_second"),
-    "to the right": (),
-}
+ROWS = (
+    ("hip_angle", "knee_angle", "ankle_angle"), ("hip_torque", "knee_torque", "ankle_torque"),
+    ("ground_forward", "ground_up", "ground_outward"), ("hip_force", "knee_force", "ankle_force"),
+)  # fmt: skip
 
 
 def curves(walk: Walk) -> Figure:
-    """Angles, torques, ground reactions and forces through joints over the stride, with published extremes."""
+    """Angles, torques, ground reactions and forces through joints of each leg over its stride, and published bands."""
     from matplotlib.figure import Figure
 
-    stride, mass = walk.stride(), walk.problem.person.total_mass
+    stride = walk.stride()
+    legs = {"right": leg(stride, "r"), "left": leg(stride, "l")}
     with style():
-        figure = Figure(figsize=(11.0, 8.4), layout="constrained")
-        grid = figure.subplots(4, 3, sharex=True)
-        for k, (name, joint) in enumerate(JOINTS.items()):
-            sides = [f"{joint}_{s}" for s in "rl"]
-            angle, torque = [np.rad2deg(stride.angle(j)) for j in sides], [stride.torque(j) / mass for j in sides]
-            force = [np.linalg.norm(stride.joint_force(f"{name}_{s}"), axis=1) for s in "rl"]
-            _panel(grid[0, k], stride, angle, f"{name} flexion, deg", EXTREMES[name])
-            _panel(grid[1, k], stride, torque, f"{name} torque, N m/kg")
-            _panel(grid[3, k], stride, force, f"net force through the {name}, body weights")
-            grid[3, k].set_xlabel("stride, %")
-        for k, axis in enumerate(("forward", "up", "to the right")):
-            ground = [stride.ground_force(s)[:, k] for s in "rl"]
-            _panel(grid[2, k], stride, ground, f"ground reaction {axis}, body weights", EXTREMES[axis])
-        grid[0, 1].legend(loc="upper left", ncols=2)
-        figure.suptitle(f"Grey bars: published extremes of the right leg. {SOURCE}.", x=0.01, ha="left", fontsize=8)
+        figure = Figure(figsize=(11.0, 8.6), layout="constrained")
+        grid = figure.subplots(len(ROWS), len(ROWS[0]), sharex=True)
+        for axes, name in zip(grid.ravel(), (name for row in ROWS for name in row), strict=True):
+            _panel(axes, name, stride.percent, {side: curve[name] for side, curve in legs.items() if name in curve})
+        for axes in grid[-1]:
+            axes.set_xlabel("stride of the leg, %")
+        grid[0, 1].legend(loc="upper left")
+        words = "\n".join(["Grey: published mean and one standard deviation to each side", *sources()])
+        figure.suptitle(words, x=0.01, ha="left", fontsize=8)
     return figure
 
 
-def _panel(axes: Axes, stride: Stride, sides: list[Array], title: str, extremes: tuple[str, ...] = ()) -> None:
-    """The right and the left leg's curve."""
-    for key in extremes:
-        low, high, start, end = NORMS[key]
-        sign = -1.0 if key in DOWNWARDS else 1.0
-        axes.fill_between([start, end], sign * low, sign * high, color=INK, alpha=0.25, lw=0.0)
-        for x in {low, high}:
-            axes.plot([start, end], [sign * x] * 2, color=INK, alpha=0.45, lw=2.5, solid_capstyle="butt")
-    for values, colour, name in zip(sides, (RIGHT, LEFT), ("right", "left"), strict=True):
-        axes.plot(stride.percent, values, color=colour, label=name)
-    axes.set_title(title, fontweight="bold")
+def _panel(axes: Axes, name: str, percent: Array, sides: dict[str, Array]) -> None:
+    """The curve of each leg, and the band behind them."""
+    if name in bands():
+        b = band(name)
+        axes.fill_between(b.percent, b.low, b.high, color=INK, alpha=0.16, lw=0.0, label="published")
+        axes.plot(b.percent, b.mean, color=INK, alpha=0.45, lw=1.0)
+        shares = dict.fromkeys(f"{100.0 * b.match(percent, values).inside:.0f} %" for values in sides.values())
+        text = f"{' and '.join(shares)} within" if shares else "frozen"
+        height = 0.92 if name.startswith("ground") else 0.02  # where nothing is drawn
+        axes.text(0.99, height, text, transform=axes.transAxes, ha="right", fontsize=7)
+    for side, values in sides.items():
+        colour, line = (RIGHT, "-") if side == "right" else (LEFT, "--")
+        axes.plot(percent, values, color=colour, ls=line, label=side)
+    axes.set_title(TITLES[name], fontweight="bold")
     axes.set_xlim(0.0, 100.0)

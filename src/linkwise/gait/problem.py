@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,17 +12,26 @@ import numpy as np
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.gait.instant import GLOBAL
 from linkwise.gait.kernel import InstantKernel
+from linkwise.gait.objective import Effort, Part, Penalty, Posture, State, Terms, Torques
 from linkwise.gait.person import Person
-from linkwise.gait.program import Grid, WalkProgram
+from linkwise.gait.point import STANDING
+from linkwise.gait.program import ConstantRows, Grid, InstantRows, PlannedRows, Rows, WalkProgram
 from linkwise.gait.rows import KINDS, Bounds, Row, rows_of
 from linkwise.gait.symmetry import mirror
-from linkwise.gait.timetable import Foot, Moment, Step, moments_of
-from linkwise.plan.curve import Array, Basis
+from linkwise.gait.timetable import Foot, Moment, Step, moments_of, supports_of
+from linkwise.plan.curve import Array, Basis, Curve
+from linkwise.plan.kernels import PointKernel
 from linkwise.plan.rows import LinearRows
+from linkwise.plan.rows import Rows as PlanRows
+from linkwise.plan.samples import Samples
+from linkwise.plan.terms import Time
+from linkwise.plan.variables import Objective
+from linkwise.plan.words import Constraint, Sum, per_joint, positive
 from linkwise.robot.robot import Robot
 
 DEGREE = 3
 WIDTH = 0.07  # half the distance of the feet of a person of 1.741 m, m
+EFFORT = Sum.of(Effort())
 POSTURE = 0.01  # weight of postures, on coordinates that neither carry nor swing
 UPRIGHT = ("gx", "gy", "gz", "hip_flex", "knee", "ank_flex", "toe")  # those that do
 SCALES = (1.0, 0.1, 0.01)  # of rows of positions, velocities, accelerations
@@ -44,6 +53,9 @@ class Problem:
         smooth: whether accelerations are periodic too.
         without: kinds of rows that are left out.
         posture: weight of the posture term.
+        minimize: terms of planning beside `effort`; effort alone if none is given.
+        subject_to: constraints of planning beside the rows of walking.
+        soft: kinds of rows that may be broken, with the weights of the squares of how far they are.
         steps: 1 where the next step is the mirrored one, 2 where only the stride repeats.
         whole: keep frozen joints as variables that are fixed, with torques that are bounded, as the source has them.
     """
@@ -61,11 +73,22 @@ class Problem:
     posture: float = POSTURE
     steps: int = 1
     whole: bool = False
+    minimize: Sum = EFFORT
+    subject_to: tuple[Constraint, ...] = ()
+    soft: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for kind in self.without:
+        if not isinstance(self.soft, Mapping):
+            raise InputError(f"soft: expected weights by kind, such as {{'arm_leg': 10}}, got {self.soft!r}.")
+        for kind in (*self.without, *self.soft):
             if kind not in KINDS:
                 raise UnknownNameError("kind of rows", kind, KINDS)
+        for kind, weight in self.soft.items():
+            positive(weight, f"soft {kind!r}")
+        if any(isinstance(term, Time) for _, term in self.minimize.terms):
+            raise InputError("minimize: expected terms besides the time, which speed and step decide, got lw.time().")
+        if any(c.base(self.robot) for c in self.subject_to):
+            raise InputError("subject_to: expected the ground at rest, got a motion of the base.")
         if not 0.0 < self.double < self.heel_off < 1.0:
             raise InputError(
                 "double, heel_off: expected 0 < double < heel_off < 1 as fractions of the step,"
@@ -156,9 +179,11 @@ class Problem:
 
     def _symmetry(self, order: int) -> LinearRows:
         n, scale = self.robot.nv, SCALES[order]
-        place, sign = mirror(self.robot.names)
         first, last = self.basis.matrix([0.0, 1.0], order) / self.duration**order
-        S = np.eye(n)[place] * sign[:, None] if self.steps == 1 else np.eye(n)
+        S = np.eye(n)
+        if self.steps == 1:
+            place, sign = mirror(self.robot.names)
+            S = S[place] * sign[:, None]
         matrix = scale * (np.kron(first, np.eye(n)) - np.kron(last, S))
         bound = np.zeros(n)
         if order == 0:
@@ -181,8 +206,11 @@ class Problem:
         """Bounds of control points (count, joints), within which the curves stay as well."""
         joints = {j.name: j.limits for j in self.robot.joints}
         lower, upper = (
-            [0.0 if n in self.held else getattr(joints[n], b) for n in self.robot.names] for b in ("lower", "upper")
+            np.array([0.0 if n in self.held else getattr(joints[n], b) for n in self.robot.names])
+            for b in ("lower", "upper")
         )
+        for low, high in (b for c in self.subject_to if (b := c.box(self.robot)) is not None):
+            lower, upper = np.maximum(lower, low), np.minimum(upper, high)
         return tuple(np.tile(x, (self.basis.count, 1)) for x in (lower, upper))  # type: ignore[return-value]
 
     @cached_property
@@ -192,21 +220,91 @@ class Problem:
         P[:, self.robot.names.index("gx")] = self.steps * self.step * self.basis.abscissae
         return P
 
+    # ---- what is minimised
+
+    @cached_property
+    def rule(self) -> Array:
+        """Weights of the instants in integrals over time, s."""
+        count = len(self.instants)
+        rule = np.full(count, self.duration / (count - 1))
+        rule[[0, -1]] *= 0.5
+        return rule
+
+    def _torques(self, weights: Any = 1.0) -> Torques:
+        """(5.1) of the source: squares of torques over their limits."""
+        factors = per_joint(self.robot, weights, "effort weights", 0.0)[GLOBAL:]
+        counted = [0.0 if n in self.held else w / x**2 for w, (n, x) in zip(factors, self.effort.items(), strict=True)]
+        return Torques(np.outer(self.rule, counted))
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The objective."""
+        posture = np.array([0.0 if n.startswith(UPRIGHT) else self.posture for n in self.robot.names])
+        parts: list[Part] = [Posture(self.reference.ravel(), np.tile(posture, self.basis.count))]
+        others = []
+        for factor, term in self.minimize.terms:
+            if isinstance(term, Effort):
+                torques = self._torques(term.weights)
+                parts.append(Torques(factor * torques.weights))
+            else:
+                others.append((factor, term))
+        if others:
+            rule = self.rule / self.duration
+            objective = Objective.of(Sum(tuple(others)), self.robot, lambda r: self._sampled(r, self.instants), rule)
+            parts.append(Terms(objective, self.duration))
+        return parts + self._penalties
+
+    @cached_property
+    def _penalties(self) -> list[Part]:
+        soft = [r for r in self.rows if r.kind in self.soft]
+        linear = [g for g in self.linear if g.label in self.soft]
+        groups: list[Rows] = [InstantRows(self.grid, soft)] if soft else []
+        groups += [ConstantRows(linear)] if linear else []
+        return [Penalty(g, [self.soft[label.kind] for label in g.labels]) for g in groups]
+
+    def effort_of(self, curve: Curve) -> float:
+        """(5.1) of the source, s."""
+        return self._torques().value(State(self.grid, curve.points.ravel()))
+
+    # ---- the program
+
+    @cached_property
+    def grid(self) -> Grid:
+        return Grid(self.kernel, self.basis, self.duration, self.instants)
+
+    def _sampled(self, rows: Sequence[PlanRows], moments: Sequence[Moment]) -> Samples:
+        kernel = PointKernel(self.robot, rows, STANDING)
+        supports = supports_of(moments)
+        return Samples(kernel, self.basis, [m.s for m in moments], lambda _: supports)
+
+    @cached_property
+    def _planned(self) -> list[PlannedRows]:
+        """Rows of the user's constraints, those of the same instants together."""
+        groups: dict[tuple[float, ...] | None, list[PlanRows]] = {}
+        for rows in (r for c in self.subject_to for r in c.rows(self.robot)):
+            groups.setdefault(rows.at, []).append(rows)
+        found = []
+        for at, several in groups.items():
+            moments = self.instants if at is None else [self._moment(s) for s in at]
+            found.append(PlannedRows(self._sampled(several, moments), self.duration, moments))
+        return found
+
+    def _moment(self, s: float) -> Moment:
+        """What holds at a fraction of the motion's time."""
+        k = min(int(s * self.steps), self.steps - 1)
+        return replace(self.timetables[k].at(s * self.steps - k), s=s)
+
+    @cached_property
+    def groups(self) -> list[Rows]:
+        """Rows that have to be kept."""
+        hard = [r for r in self.rows if r.kind not in self.soft]
+        linear = [g for g in self.linear if g.label not in self.soft]
+        linear += [g for c in self.subject_to for g in c.linear(self.robot, self.basis)]
+        return [InstantRows(self.grid, hard), *self._planned, *([ConstantRows(linear)] if linear else [])]
+
     def program(self, effort: bool) -> WalkProgram:
         """The problem of least effort, or that of being feasible, whose objective is constant."""
-        names = self.robot.names
-        if effort:
-            posture = np.array([0.0 if n.startswith(UPRIGHT) else self.posture for n in names])
-            count = len(self.instants)
-            rule = np.full(count, self.duration / (count - 1))
-            rule[[0, -1]] *= 0.5
-            counted = [0.0 if n in self.held else 1.0 / x**2 for n, x in self.effort.items()]
-            weights = np.outer(rule, counted)
-        else:
-            posture = np.zeros(len(names))
-            weights = np.zeros((len(self.instants), len(self.effort)))
-        grid = Grid(self.kernel, self.basis, self.duration, self.instants)
-        return WalkProgram(grid, self.rows, self.linear, *self.limits, self.reference, posture, weights)
+        return WalkProgram(self.grid, self.groups, *self.limits, self.parts if effort else [])
 
 
 def counted(rows: Sequence[Row], linear: Sequence[LinearRows]) -> dict[str, int]:

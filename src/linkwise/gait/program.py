@@ -1,23 +1,22 @@
-"""The walking problem as a nonlinear program that the planner's solvers take.
-
-minimise  integral of sum (tau / limit)^2 dt + posture     over control points of cubic B-splines
-"""
+"""The walking problem as a nonlinear program that the planner's solvers take, over control points of B-splines."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from typing import Any
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from linkwise.gait.kernel import Found, Group, InstantKernel
+from linkwise.gait.objective import Part, State
 from linkwise.gait.rows import Row, places_of
 from linkwise.gait.timetable import Moment, supports_of
 from linkwise.plan.curve import Array, Basis, Curve
-from linkwise.plan.program import beyond
 from linkwise.plan.rows import LinearRows
+from linkwise.plan.samples import First, Samples
+from linkwise.plan.solvable import Timed, beyond
 
 Index = NDArray[np.intp]
 DAMPING = 0.01  # added to the diagonal of second derivatives, which Gauss and Newton leave singular
@@ -35,12 +34,18 @@ class Grid:
 
     def __init__(self, kernel: InstantKernel, basis: Basis, duration: float, moments: Sequence[Moment]) -> None:
         self.kernel, self.basis, self.duration = kernel, basis, duration
+        self.moments = list(moments)
         self.s: Array = np.array([m.s for m in moments])
         self.supports = supports_of(moments)
         self.start, band, matrix = basis.bands(self.s, 3)
         powers = duration ** -np.arange(3.0)[:, None]
         self.band: Array = band * powers
         self.matrix: Array = matrix.reshape(len(self.s), 3, -1) * powers
+
+    @property
+    def joints(self) -> int:
+        """How many joints have torques."""
+        return len(self.kernel.groups[0].names) - 6
 
     def motion(self, P: Array) -> Array:
         """q, qd and qdd at the instants (instants, 3, joints)."""
@@ -57,60 +62,46 @@ class Grid:
         return reach * self.kernel.n + group.entries[:, 1][None, :, None]
 
 
-class WalkProgram:
-    """Rows, objective and derivatives over control points (count * joints, point after point).
+class Label(NamedTuple):
+    """Which constraint a row belongs to, of what it is, and when it holds."""
 
-    Args:
-        grid: of instants.
-        rows: at instants.
-        linear: rows of control points.
-        lower: bounds of control points (count, joints).
-        upper: bounds.
-        reference: control points that postures are measured from (count, joints).
-        posture: weights of joints in the posture term (joints).
-        effort: weights of torques squared at instants (instants, joints with limits); zeros for feasibility alone.
-    """
+    kind: str
+    name: str
+    phase: str
+    s: float
 
-    def __init__(
-        self,
-        grid: Grid,
-        rows: Sequence[Row],
-        linear: Sequence[LinearRows],
-        lower: Array,
-        upper: Array,
-        reference: Array,
-        posture: Array,
-        effort: Array,
-    ) -> None:
-        self.grid, self.rows, self.linear = grid, list(rows), list(linear)
-        self.lower, self.upper, self.reference = lower.ravel(), upper.ravel(), reference.ravel()
-        self.posture = np.tile(posture, grid.basis.count)
-        self.effort = effort
-        self.n = self.lower.size
-        self.seconds = 0.0
-        self.evaluations = 0
-        self._x: Array | None = None
-        self._kept: dict[str, Any] = {}
-        self._lay_out()
-        self.hess_rows, self.hess_columns = np.nonzero(np.tril(np.ones((self.n, self.n), dtype=bool)))
 
-    # ---- structure
+class Rows(Protocol):
+    """Rows of a program: bounds, labels, where their derivatives are, and both as functions."""
 
-    def _lay_out(self) -> None:
-        from scipy.sparse import csr_array
+    lower: Array
+    upper: Array
+    labels: list[Label]
+    at_rows: Index
+    at_columns: Index
 
-        grid, groups = self.grid, self.grid.kernel.groups
+    def values(self, at: State) -> Array: ...
+    def slopes(self, at: State) -> Array: ...
+
+
+class InstantRows:
+    """Rows that are sums of a few quantities of an instant."""
+
+    def __init__(self, grid: Grid, rows: Sequence[Row]) -> None:
+        self.lower, self.upper = (np.array([getattr(r, k) for r in rows]) for k in ("lower", "upper"))
+        self.labels = [Label(r.kind, r.name, grid.moments[r.at].phase, grid.moments[r.at].s) for r in rows]
+        groups = grid.kernel.groups
         where = places_of(groups)
-        K, width = len(grid.s), grid.basis.degree + 1
-        widths = [len(g.names) for g in groups]
-        counts = [len(g.entries) for g in groups]
+        K, width, n = len(grid.s), grid.basis.degree + 1, grid.basis.count * grid.kernel.n
+        widths, counts = [len(g.names) for g in groups], [len(g.entries) for g in groups]
         values_at = np.cumsum([0, *(K * w for w in widths)])
         slopes_at = np.cumsum([0, *(K * c * width for c in counts)])
         of_row = [[np.flatnonzero(g.entries[:, 0] == r) for r in range(len(g.names))] for g in groups]
         columns = [grid.columns(g) for g in groups]
+        none = np.zeros(0, dtype=int)
         row, source, factor = [], [], []
-        jac_row, jac_column, jac_source, jac_factor = [], [], [], []
-        for r, spec in enumerate(self.rows):
+        jac_row, jac_column, jac_source, jac_factor = [none], [none], [none], [np.zeros(0)]
+        for r, spec in enumerate(rows):
             for name, x in spec.terms:
                 g, i = where[name]
                 row.append(r)
@@ -122,48 +113,134 @@ class WalkProgram:
                 jac_column.append(columns[g][spec.at, entries].ravel())
                 jac_row.append(np.full(at.size, r))
                 jac_factor.append(np.full(at.size, x))
-        matrix = np.vstack([x.matrix for x in self.linear]) if self.linear else np.zeros((0, self.n))
-        first = len(self.rows)
-        self.m = first + len(matrix)
-        self._linear = matrix
-        self._values = csr_array((factor, (row, source)), shape=(first, values_at[-1]))
-        flat = np.concatenate(jac_row) * self.n + np.concatenate(jac_column)
+        self._values = csr_array((factor, (row, source)), shape=(len(rows), values_at[-1]))
+        flat = np.concatenate(jac_row) * n + np.concatenate(jac_column)
         unique, place = np.unique(flat, return_inverse=True)
         data = (np.concatenate(jac_factor), (place, np.concatenate(jac_source)))
         self._slopes = csr_array(data, shape=(len(unique), slopes_at[-1]))
-        at_row, at_column = np.nonzero(matrix)
-        self._constant = matrix[at_row, at_column]
-        self.jac_rows: Index = np.concatenate([unique // self.n, first + at_row])
-        self.jac_columns: Index = np.concatenate([unique % self.n, at_column])
-        self.row_lower = np.concatenate([[x.lower for x in self.rows], *(x.lower for x in self.linear)])
-        self.row_upper = np.concatenate([[x.upper for x in self.rows], *(x.upper for x in self.linear)])
-        self.scale = np.ones(self.m)
+        self.at_rows: Index = unique // n
+        self.at_columns: Index = unique % n
+
+    def values(self, at: State) -> Array:
+        return np.asarray(self._values @ at.values)
+
+    def slopes(self, at: State) -> Array:
+        return np.asarray(self._slopes @ at.slopes)
+
+
+class PlannedRows:
+    """Rows of constraints of planning, at instants."""
+
+    def __init__(self, samples: Samples, duration: float, moments: Sequence[Moment]) -> None:
+        self.samples, self.T, groups = samples, duration, samples.kernel.rows
+        self._scale = np.concatenate([g.scale for g in groups])
+        count = len(self._scale)
+        self.lower, self.upper = (
+            np.tile(np.concatenate([getattr(g, k) for g in groups]) / self._scale, len(moments))
+            for k in ("lower", "upper")
+        )
+        names = [(g.label, g.names[k]) for g in groups for k in range(len(g.names))]
+        self.labels = [Label(*name, m.phase, m.s) for m in moments for name in names]
+        index = np.arange(len(moments))[:, None] * count + samples.kernel.entries[:, 0]
+        self.at_rows: Index = np.broadcast_to(index[:, :, None], samples.columns.shape).ravel()
+        self.at_columns: Index = samples.columns.ravel()
+        self._of: tuple[State, First] | None = None
+
+    def _first(self, at: State) -> First:
+        if self._of is None or self._of[0] is not at:
+            self._of = at, self.samples.first(at.P, self.T)
+        return self._of[1]
+
+    def values(self, at: State) -> Array:
+        return (self._first(at).values / self._scale).ravel()
+
+    def slopes(self, at: State) -> Array:
+        by_points = self._first(at).by_points
+        return (by_points / self._scale[self.samples.kernel.entries[:, 0]][:, None]).ravel()
+
+
+class ConstantRows:
+    """Linear rows of control points."""
+
+    def __init__(self, rows: Sequence[LinearRows]) -> None:
+        matrix = np.vstack([x.matrix for x in rows])
+        self.lower, self.upper = (np.concatenate([getattr(x, k) for x in rows]) for k in ("lower", "upper"))
+        self.labels = [Label(x.label, name, "", x.at) for x in rows for name in x.names]
+        self._matrix = matrix
+        self.at_rows, self.at_columns = np.nonzero(matrix)
+        self._constant = matrix[self.at_rows, self.at_columns]
+
+    def values(self, at: State) -> Array:
+        return np.asarray(self._matrix @ at.x)
+
+    def slopes(self, at: State) -> Array:
+        return self._constant
+
+
+class WalkProgram:
+    """Rows, objective and derivatives over control points (count * joints, point after point).
+
+    Args:
+        grid: of instants.
+        rows: groups of them.
+        lower: bounds of control points (count, joints).
+        upper: bounds.
+        parts: of the objective.
+    """
+
+    def __init__(self, grid: Grid, rows: Sequence[Rows], lower: Array, upper: Array, parts: Sequence[Part]) -> None:
+        self.grid, self.groups, self.parts = grid, list(rows), list(parts)
+        self.lower, self.upper = lower.ravel(), upper.ravel()
+        self.n = self.lower.size
+        self.seconds = 0.0
+        self._last: State | None = None
+        self.labels = [label for g in rows for label in g.labels]
+        self.m = len(self.labels)
+        self.row_lower, self.row_upper = (np.concatenate([getattr(g, k) for g in rows]) for k in ("lower", "upper"))
+        firsts = np.cumsum([0, *(len(g.labels) for g in rows)])
+        self.jac_rows: Index = np.concatenate([first + g.at_rows for first, g in zip(firsts[:-1], rows, strict=True)])
+        self.jac_columns: Index = np.concatenate([g.at_columns for g in rows])
+        span = np.arange(grid.basis.count).repeat(grid.kernel.n)
+        near = np.abs(span[:, None] - span) <= grid.basis.degree
+        self.hess_rows, self.hess_columns = np.nonzero(np.tril(near))
 
     def prepare(self, second: bool) -> None:
-        """Compile what a solver will call: the kernel is compiled when it is made."""
-
-    # ---- functions
+        """Compile what a solver will call, by calling it."""
+        x = np.clip(np.zeros(self.n), self.lower, self.upper)
+        self.f(x)
+        if second:
+            self.hessian(x, 1.0, np.zeros(self.m))
 
     def f(self, x: Array) -> float:
-        return self._timed(lambda: self._effort_value(x) + self._posture_value(x))
-
-    def effort_of(self, x: Array) -> float:
-        """The integral of squared normalised torques."""
-        return self._timed(lambda: self._effort_value(x))
+        with Timed(self):
+            at = self._at(x)
+            return sum(part.value(at) for part in self.parts)
 
     def gradient(self, x: Array) -> Array:
-        return self._timed(lambda: self._gradient(x))
+        with Timed(self):
+            at = self._at(x)
+            return np.sum([np.zeros(self.n), *(part.gradient(at) for part in self.parts)], axis=0)
 
     def g(self, x: Array) -> Array:
-        return self._timed(lambda: self._g(x))
+        with Timed(self):
+            at = self._at(x)
+            return np.concatenate([g.values(at) for g in self.groups])
 
     def jacobian(self, x: Array) -> Array:
         """The values at `jac_rows`, `jac_columns`."""
-        return self._timed(lambda: self._jacobian(x))
+        with Timed(self):
+            at = self._at(x)
+            return np.concatenate([g.slopes(at) for g in self.groups])
 
     def hessian(self, x: Array, sigma: float, multipliers: Array) -> Array:
         """Second derivatives of sigma f by Gauss and Newton, and a little on the diagonal; nothing of rows."""
-        return self._timed(lambda: self._hessian(x, sigma))
+        with Timed(self):
+            H = np.diag(np.full(self.n, DAMPING))
+            if sigma:
+                at = self._at(x)
+                for part in self.parts:
+                    part.add_curvature(at, sigma, H)
+            return H[self.hess_rows, self.hess_columns]
 
     def violations(self, x: Array) -> Array:
         """How far each row is beyond its bounds."""
@@ -177,71 +254,7 @@ class WalkProgram:
         """The motion of the variables."""
         return Curve(self.grid.basis, x.reshape(self.grid.basis.count, -1).copy(), self.grid.duration)
 
-    # ---- parts
-
-    def _at(self, x: Array) -> dict[str, Any]:
-        if self._x is None or not np.array_equal(self._x, x):
-            self._x = np.array(x, dtype=float)
-            found, by_points = self.grid.first(self._x.reshape(self.grid.basis.count, -1))
-            self._kept = {"found": found, "by_points": by_points}
-            self.evaluations += 1
-        return self._kept
-
-    def _torques(self, x: Array) -> Array:
-        """Those of joints at instants, N m."""
-        return np.asarray(self._at(x)["found"].values[0][:, : self.effort.shape[1]])
-
-    def _effort_value(self, x: Array) -> float:
-        tau = self._torques(x)
-        return float(np.sum(self.effort * tau * tau))
-
-    def _posture_value(self, x: Array) -> float:
-        apart = x - self.reference
-        return float(0.5 * np.sum(self.posture * apart * apart))
-
-    def _residual_slopes(self, x: Array) -> Array:
-        """Derivatives of torques by control points (instants, joints, band * coordinates)."""
-        kept = self._at(x)
-        if "residuals" not in kept:
-            group, by_points = self.grid.kernel.groups[0], kept["by_points"][0]
-            chosen = np.flatnonzero(group.entries[:, 0] < self.effort.shape[1])
-            row, joint = group.entries[chosen].T
-            K, width, n = len(self.grid.s), self.grid.basis.degree + 1, self.grid.kernel.n
-            dense = np.zeros((K, self.effort.shape[1], width, n))
-            dense[:, row, :, joint] = by_points[:, chosen].transpose(1, 0, 2)
-            kept["residuals"] = dense.reshape(K, -1, width * n)
-        return np.asarray(kept["residuals"])
-
-    def _gradient(self, x: Array) -> Array:
-        total = self.posture * (x - self.reference)
-        if np.any(self.effort):
-            slopes = self._residual_slopes(x)
-            parts = np.matmul((2.0 * self.effort * self._torques(x))[:, None, :], slopes)[:, 0]
-            for k, part in zip(self.grid.start * self.grid.kernel.n, parts, strict=True):
-                total[k : k + part.size] += part
-        return total
-
-    def _g(self, x: Array) -> Array:
-        values = np.concatenate([v.ravel() for v in self._at(x)["found"].values])
-        return np.concatenate([self._values @ values, self._linear @ x])
-
-    def _jacobian(self, x: Array) -> Array:
-        slopes = np.concatenate([b.ravel() for b in self._at(x)["by_points"]])
-        return np.concatenate([self._slopes @ slopes, self._constant])
-
-    def _hessian(self, x: Array, sigma: float) -> Array:
-        H = np.diag(sigma * self.posture + DAMPING)
-        if np.any(self.effort) and sigma:
-            slopes = self._residual_slopes(x) * np.sqrt(2.0 * sigma * self.effort)[:, :, None]
-            for k in np.unique(self.grid.start):
-                G = slopes[self.grid.start == k].reshape(-1, slopes.shape[-1])
-                at = slice(k * self.grid.kernel.n, k * self.grid.kernel.n + G.shape[1])
-                H[at, at] += G.T @ G
-        return H[self.hess_rows, self.hess_columns]
-
-    def _timed(self, run: Any) -> Any:
-        began = time.perf_counter()
-        try:
-            return run()
-        finally:
-            self.seconds += time.perf_counter() - began
+    def _at(self, x: Array) -> State:
+        if self._last is None or not np.array_equal(self._last.x, x):
+            self._last = State(self.grid, x)
+        return self._last

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.algorithms.algorithm import World
-from linkwise.algorithms.inverse_dynamics import at_joint, body_wrenches, torques
+from linkwise.algorithms.inverse_dynamics import BodyWrenches, at_joint, body_wrenches, torques
 from linkwise.algorithms.kinematics import world_poses
 from linkwise.backend.remembered import remembered
-from linkwise.gait.ground import Support, right_share
-from linkwise.gait.instant import toe_body
+from linkwise.gait.ground import Support
+from linkwise.gait.instant import foot_wrenches, toe_body
 from linkwise.gait.kernel import FIGURE, TEXT, Array, Structure, inputs_of, numbers, with_numbers
 from linkwise.graph.program import Port, Program, trace
 from linkwise.robot.robot import Robot
@@ -70,14 +70,22 @@ def _program(tree: Tree) -> Program:
     return trace("walking_loads", run, inputs_of(tree), outputs)
 
 
-def loads(
+class Standing(NamedTuple):
+    """A body on its feet at an instant: wrenches through joints, the feet's shares of the ground's, poses of bodies."""
+
+    through: BodyWrenches
+    right: Wrench
+    left: Wrench
+    poses: list[Pose]
+
+
+def standing(
     tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], support: Support
-) -> tuple[list[Scalar], ...]:
-    """`Loads` of one instant, flat: the second pass with ground reactions on the bodies of the feet."""
+) -> Standing:
+    """The second pass, with ground reactions on the bodies of the feet."""
     W = body_wrenches(tree, q, qd, qdd, World(gravity=tree.gravity)).wrench[0]
     poses = world_poses(tree, q)
-    right = right_share(W, support)
-    left = W + -right
+    right, left = foot_wrenches(W, support)
     external = {}
     for side, share, toe in (("r", right, support.toe_r), ("l", left, support.toe_l)):
         toes = toe_body(tree, side)
@@ -85,6 +93,14 @@ def loads(
         external[toes] = in_body(share * toe, poses[toes])
         external[foot] = in_body(share + -(share * toe), poses[foot])
     through = body_wrenches(tree, q, qd, qdd, World(gravity=tree.gravity, external=external))
+    return Standing(through, right, left, poses)
+
+
+def loads(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], support: Support
+) -> tuple[list[Scalar], ...]:
+    """`Loads` of one instant, flat."""
+    through, right, left, poses = standing(tree, q, qd, qdd, support)
     by_name = {b.name: i for i, b in enumerate(tree.bodies)}
     reactions = [x for name in JOINTS.values() for x in at_joint(tree, by_name[name], through.wrench[by_name[name]])]
     points: list[Scalar] = []

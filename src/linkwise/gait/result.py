@@ -11,9 +11,11 @@ import numpy as np
 
 from linkwise.figures import save_figure
 from linkwise.gait.audit import Audit, audit
+from linkwise.gait.features import compared, features
+from linkwise.gait.norms import Match
 from linkwise.gait.problem import Problem, counted
 from linkwise.gait.stride import Stride, sample
-from linkwise.plan.curve import Array, Curve
+from linkwise.plan.curve import Curve
 
 SAMPLES = 51  # instants of a step
 ACTIVE = 1e-5  # distance from a bound at which a row counts as active
@@ -81,7 +83,7 @@ class Walk:
         at_bounds = (x - program.lower < ACTIVE) | (program.upper - x < ACTIVE)
         return {
             "objective": program.f(x),
-            "effort": program.effort_of(x),
+            "effort": self.problem.effort_of(self.curve),
             "violations": program.violations(x),
             "active": int(near.sum()),
             "at_bounds": int(at_bounds.sum()),
@@ -121,10 +123,7 @@ class Walk:
     def worst(self, above: float = 1e-3) -> list[Worst]:
         """For every kind of constraint that is not kept its worst row, worst first."""
         found: dict[str, Worst] = {}
-        moments = self.problem.instants
-        labels = [(r.kind, r.name, moments[r.at].phase, moments[r.at].s) for r in self.problem.rows]
-        for group in self.problem.linear:
-            labels += [(group.label, name, "", group.at) for name in group.names]
+        labels = self.problem.program(effort=True).labels
         for label, beyond in zip(labels, self._judged["violations"], strict=True):
             if beyond > above and (label[0] not in found or beyond > found[label[0]].beyond):
                 found[label[0]] = Worst(*label, float(beyond))
@@ -151,7 +150,7 @@ class Walk:
         save_figure(film_strip(self, frames), path)
 
     def plot(self, path: str | PathLike[str]) -> None:
-        """Curves of angles, torques and forces over a stride, into a .png, .svg or .pdf file."""
+        """Curves of both legs over their strides, with published bands, into a .png, .svg or .pdf file."""
         from linkwise.gait.pictures import curves
 
         save_figure(curves(self), path)
@@ -166,33 +165,13 @@ class Walk:
         """What gait laboratories compare of a leg: extremes of angles in degrees, of forces in body weights."""
         return features(self.stride(), side)
 
+    def compared(self, side: str = "r") -> dict[str, Match]:
+        """How the curves of a leg compare with published bands: share within, distance from the mean; see `band`."""
+        return compared(self.stride(), side)
+
     def __repr__(self) -> str:
         iterations = " + ".join(str(p.iterations) for p in self.phases)
         return (
             f"<Walk {self.status}: {self.problem.speed:g} m/s, step {self.problem.step:g} m, effort {self.effort:.4f},"
             f" {iterations} iterations, {sum(p.seconds for p in self.phases):.1f} s>"
         )
-
-
-def features(stride: Stride, side: str = "r") -> dict[str, float]:
-    """Extremes of a leg over its stride; peaks of the vertical force in the halves of its stance."""
-    p = stride.percent[:-1]
-    begin = 0 if side == "r" else len(p) // 2  # of the stride of this leg
-
-    def own(values: Array) -> Array:
-        return np.roll(values[:-1], -begin, axis=0)
-
-    F = own(stride.ground_force(side))
-    hip, knee, ankle = (own(np.rad2deg(stride.angle(f"{j}_{side}"))) for j in ("hip_flex", "knee", "ank_flex"))
-    early, late = p < 30.0, (p >= 30.0) & (p <= 60.0)
-    first, second = (int(np.argmax(np.where(part, F[:, 1], -np.inf))) for part in (early, late))
-    found = {
-        "hip_flexion": hip.max(), "hip_extension": -hip.min(),
-        "knee_stance": knee[p < 40.0].max(), "knee_swing": knee[p >= 50.0].max(),
-        "ankle_dorsiflexion": ankle[p < 60.0].max(), "ankle_plantarflexion": -ankle.min(),
-        "vertical_first": F[first, 1], "vertical_between": F[first : second + 1, 1].min(),
-        "vertical_second": F[second, 1], "braking": -F[:, 0].min(), "propulsion": F[:, 0].max(),
-    }  # fmt: skip
-    for joint in ("hip", "knee", "ankle"):
-        found[f"{joint}_force"] = np.linalg.norm(stride.joint_force(f"{joint}_{side}"), axis=1).max()
-    return {key: float(x) for key, x in found.items()}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +64,24 @@ class Stride:
     def torque(self, joint: str) -> Array:
         """The torque of a joint, N m (n)."""
         return np.asarray(self.tau[:, self._index(joint)])
+
+    def columns(self) -> dict[str, Array]:
+        """All of it by name, in SI units: q_knee_r, tau_knee_r, ground_r_fy, joint_knee_r_fy, ... (n each)."""
+        from linkwise.gait.table import columns
+
+        return columns(self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """The columns into a .csv or .npz file."""
+        from linkwise.gait.table import write_table
+
+        write_table(self, path)
+
+    def to_dataframe(self) -> Any:
+        """The columns as a pandas DataFrame, with the time as its index."""
+        from linkwise.files import required
+
+        return required("pandas", "to_dataframe").DataFrame(self.columns()).set_index("t")
 
     def _index(self, joint: str) -> int:
         if joint not in self.names:

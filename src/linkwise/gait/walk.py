@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, replace
 from importlib.util import find_spec
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,13 +14,13 @@ from linkwise.errors import InputError, UnknownNameError
 from linkwise.gait.anthropometry import positive
 from linkwise.gait.joints import REFERENCE
 from linkwise.gait.person import Person
-from linkwise.gait.problem import Problem
+from linkwise.gait.problem import EFFORT, Problem
 from linkwise.gait.program import WalkProgram
 from linkwise.gait.result import Phase, Walk
 from linkwise.gait.rows import Bounds
 from linkwise.plan.curve import Array
-from linkwise.plan.program import Program
-from linkwise.plan.solvers import Answer, Monitor, find, solve
+from linkwise.plan.solvers import FIRST_ORDER, Answer, Monitor, find, solve
+from linkwise.plan.words import Constraint, Sum, Term, constraints_of
 
 KEPT = 1e-3  # up to which rows count as kept
 
@@ -48,6 +48,9 @@ def walk(
     double: float = 0.2,
     heel_off: float = 0.6,
     without: str | Collection[str] = (),
+    soft: Mapping[str, float] | None = None,
+    minimize: Term | Sum | None = None,
+    subject_to: Constraint | Sequence[Constraint] = (),
     feasible_first: bool | None = None,
     start: Walk | None = None,
     steps: int | None = None,
@@ -60,7 +63,8 @@ def walk(
 ) -> Walk:
     """Predict how a person walks: the motion of least effort that keeps all constraints.
 
-    Where left and right are alike one step is sought, and the next is the mirrored one; else a stride of two.
+    Where left and right are alike one step is sought, and the next is the mirrored one; else a stride of two, which
+    solvers that seek a feasible motion first begin at the step of a person of the same build.
 
     Args:
         person: who walks; a man of 73 kg and 1.741 m if none is given.
@@ -73,6 +77,9 @@ def walk(
         double: fraction of the step during which both feet carry.
         heel_off: fraction at which the standing heel rises.
         without: kinds of constraints that are left out, such as "arm_leg" (see `linkwise.gait.KINDS`).
+        soft: kinds that may be broken, with the weights of the squares of how far, such as {"arm_leg": 10}.
+        minimize: terms such as lw.gait.effort() + 1e-7 * lw.reaction("knee_r"); effort if none is given.
+        subject_to: further constraints of planning, such as lw.reaction("knee_r", force=900).
         feasible_first: seek a motion that keeps all constraints before effort counts; None for the solver's habit.
         start: a solved walk to start from, in place of standing still.
         steps: 1 where the next step is the mirrored one, 2 where only the stride repeats; by the person if not given.
@@ -109,12 +116,20 @@ def walk(
         kinds,
         steps=steps,
         whole=whole,
+        minimize=EFFORT if minimize is None else Sum.of(minimize),
+        subject_to=constraints_of(subject_to),
+        soft={} if soft is None else soft,
     )
     monitor = Monitor(max(KEPT, tolerance), time_limit, "walk", progress)
     habit = HABITS[solver]
     first = habit.feasible_first if feasible_first is None else feasible_first
+    settings = Settings(solver, monitor, tolerance, iterations)
     try:
-        return _solved(problem, solver, monitor, _start(problem, start), first and start is None, tolerance, iterations)
+        if start is None and first and steps == 2 and (twin := _twin(problem)):
+            begun = _solved(twin, settings, _start(twin, None), first)
+            found = _solved(problem, settings, _start(problem, begun), False)
+            return replace(found, phases=begun.phases + found.phases, setup=begun.setup + found.setup)
+        return _solved(problem, settings, _start(problem, start), first and start is None)
     finally:
         monitor.done()
 
@@ -129,29 +144,43 @@ def _installed() -> str:
     return "ipopt" if find_spec("casadi") else "scipy"
 
 
-def _solved(
-    problem: Problem, solver: str, monitor: Monitor, x: Array, first: bool, tolerance: float, iterations: int
-) -> Walk:
+class Settings(NamedTuple):
+    """How to solve."""
+
+    solver: str
+    monitor: Monitor
+    tolerance: float
+    iterations: int
+
+
+def _twin(problem: Problem) -> Problem | None:
+    """One step of a person of the same build whose sides are alike, to start a stride from."""
+    p = problem.person
+    person = Person(p.mass, p.height, p.sex, frozen=p.frozen)
+    if not person.is_symmetric:
+        return None
+    return replace(problem, person=person, steps=1, minimize=EFFORT, subject_to=(), whole=False)
+
+
+def _solved(problem: Problem, settings: Settings, x: Array, first: bool) -> Walk:
     began, phases = time.perf_counter(), []
     program = problem.program(effort=True)
-    program.f(x)  # compiles
+    program.prepare(settings.solver not in FIRST_ORDER)
     ready = time.perf_counter() - began
     for name, p in [("feasible", problem.program(effort=False))] * first + [("effort", program)]:
-        answer, phase = _phase(name, p, solver, monitor, x, tolerance, iterations)
+        answer, phase = _phase(name, p, settings, x)
         phases.append(phase)
         x = answer.x
-        if monitor.reason:
+        if settings.monitor.reason:
             break
     return Walk(problem, program.curve(x), tuple(phases), _status(program, phases[-1], x), ready)
 
 
-def _phase(
-    name: str, p: WalkProgram, solver: str, monitor: Monitor, x: Array, tolerance: float, iterations: int
-) -> tuple[Answer, Phase]:
+def _phase(name: str, p: WalkProgram, settings: Settings, x: Array) -> tuple[Answer, Phase]:
     p.seconds, began, cpu = 0.0, time.perf_counter(), time.process_time()
+    solver, monitor, tolerance, iterations = settings
     scaled = tolerance * HABITS[solver].tolerance
-    # a `WalkProgram` has all that solvers ask of a program
-    answer = solve(solver, cast(Program, p), x, monitor, tolerance=scaled, iterations=iterations)
+    answer = solve(solver, p, x, monitor, tolerance=scaled, iterations=iterations)
     wall, cpu = time.perf_counter() - began, time.process_time() - cpu
     return answer, Phase(name, answer.status, answer.iterations, wall, cpu, p.seconds, answer.message)
 

@@ -10,8 +10,8 @@ from linkwise.errors import InputError
 from linkwise.plan.curve import Array, Curve
 from linkwise.plan.kernels import PointKernel
 from linkwise.plan.problem import Problem
-from linkwise.plan.program import beyond
 from linkwise.plan.result import Plan
+from linkwise.plan.solvable import beyond
 from linkwise.plan.words import positive
 
 PASSES = 4  # through the instants of a robot with loops, where frames are to be reached too
@@ -25,7 +25,7 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
         return guess.curve.with_basis(problem.basis)
     basis, n = problem.basis, len(problem.robot.names)
     if guess is not None and np.ndim(guess) == 2:
-        path = np.asarray(guess, dtype=float)
+        path = _rows(guess)
         if path.shape[1] != n or len(path) < 2:
             raise InputError(f"guess: expected positions (k, {n}) with at least two rows, got shape {path.shape}.")
         at = np.linspace(0.0, 1.0, len(path))
@@ -40,6 +40,16 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
     if np.ndim(guess) == 0 and guess is not None:
         return Curve(basis, shape, positive(guess, "guess"))
     return Curve(basis, shape, problem.duration or _guessed_duration(problem, shape))
+
+
+def _rows(guess: Any) -> Array:
+    try:
+        path = np.asarray(guess, dtype=float)
+    except (TypeError, ValueError):
+        path = np.full((1, 1), np.nan)
+    if not np.isfinite(path).all():
+        raise InputError(f"guess: expected finite positions, got {guess!r}.")
+    return path
 
 
 def _line(problem: Problem) -> Array:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.backend.native import function
 from linkwise.errors import InputError, LinkwiseError
-from linkwise.graph.derivative import gradient, jacobian
+from linkwise.graph.derivative import along, gradient, jacobian
 from linkwise.graph.node import Graph, Node, lift
 from linkwise.graph.program import Port, Program, finish
 from linkwise.plan.curve import Array
@@ -20,7 +20,24 @@ from linkwise.plan.point import ORDERS, Point
 from linkwise.plan.rows import Rows
 from linkwise.robot.robot import Robot
 
-BASE = 18  # velocity, acceleration and jerk of the base
+WIDE = 64  # variables of an instant above which second derivatives are taken direction by direction
+
+
+class Surroundings(NamedTuple):
+    """What an instant is told besides the motion.
+
+    Args:
+        width: how many numbers.
+        point: the instant, from robot, motion, fraction of time and those numbers.
+    """
+
+    width: int
+    point: Callable[[Robot, Sequence[Sequence[Node]], Node, Sequence[Node]], Point]
+
+
+AT_REST = Surroundings(0, lambda robot, motion, s, _: Point(robot, motion, s))
+# velocity, acceleration and jerk of the base
+MOVING_BASE = Surroundings(18, lambda robot, z, s, x: Point(robot, z, s, (), [x[:6], x[6:12], x[12:]]))
 
 
 class PointKernel:
@@ -31,17 +48,15 @@ class PointKernel:
         entries: pairs (row, joint) with a derivative that is not zero by structure.
     """
 
-    def __init__(self, robot: Robot, rows: Sequence[Rows], moving_base: bool = False) -> None:
+    def __init__(self, robot: Robot, rows: Sequence[Rows], around: Surroundings = AT_REST) -> None:
         self.n, self.rows = len(robot.names), tuple(rows)
         widths = [r.width for r in self.rows]
-        self.moving_base = moving_base
-        self.width = 1 + sum(widths) + (BASE if moving_base else 0)
+        self.width = 1 + sum(widths) + around.width
         graph = Graph()
         z = [graph.input(f"z{k + 1}") for k in range(ORDERS * self.n)]
         data = [graph.input(f"data{k + 1}") for k in range(self.width)]
         motion = [z[d * self.n : (d + 1) * self.n] for d in range(ORDERS)]
-        base = [data[-BASE:][k : k + 6] for k in (0, 6, 12)] if moving_base else []
-        shared = Point(robot, motion, data[0], (), base)
+        shared = around.point(robot, motion, data[0], data[1 + sum(widths) :])
         values: list[Any] = []
         for group, end in zip(self.rows, accumulate(widths), strict=True):
             shared.data = data[1 + end - group.width : 1 + end]
@@ -84,25 +99,52 @@ class PointKernel:
         return self._function("plan_rows_and_slopes", ports, [self._values, flat])
 
     @cached_property
-    def second(self) -> Callable[..., Any]:
-        """(z, data, weights) -> gradient (orders * n) and second derivatives (lower triangle) of the weighted sum."""
+    def second(self) -> Callable[[Array, Array, Array], tuple[Array, Array]]:
+        """(z, data, weights) -> gradient (orders * n) and second derivatives (orders * n square) of the weighted sum.
+
+        Where there are many variables a function of one direction is compiled and called for all, for the whole matrix
+        would be a program too large.
+        """
         graph, wide = self._graph, self.orders * self.n
         weights = [graph.input(f"weight{k + 1}") for k in range(self.count)]
         total = sum((w * v for w, v in zip(weights, self._values, strict=True)), 0.0)
-        slope = gradient(total, self._z[:wide])
-        curvature = jacobian(slope, self._z[:wide], "forward")
-        flat = [curvature[a][b] for a in range(wide) for b in range(a + 1)]
+        z = self._z[:wide]
+        slope = gradient(total, z)
+        extra = [(Port("weights", (self.count,)), tuple(weights))]
+        if wide > WIDE:
+            direction = [graph.input(f"direction{k + 1}") for k in range(wide)]
+            extra.append((Port("direction", (wide,)), tuple(direction)))
+            ports = [Port("slope", (wide,)), Port("change", (wide,))]
+            change = self._function("plan_bend", ports, [slope, along(slope, z, direction)], extra)
+            every = np.eye(wide)
+
+            def by_directions(z: Array, data: Array, weights: Array) -> tuple[Array, Array]:
+                slope, H = change(z[..., None, :, :], data[..., None, :], weights[..., None, :], every)
+                return slope[..., 0, :], H
+
+            return by_directions
+        curvature = jacobian(slope, z, "forward")
+        a, b = np.tril_indices(wide)
+        flat = [curvature[i][j] for i, j in zip(a.tolist(), b.tolist(), strict=True)]
         ports = [Port("slope", (wide,)), Port("curvature", (len(flat),))]
-        extra = (Port("weights", (self.count,)), tuple(weights))
-        return self._function("plan_curvature", ports, [slope, flat], extra)
+        triangle = self._function("plan_curvature", ports, [slope, flat], extra)
+
+        def whole(z: Array, data: Array, weights: Array) -> tuple[Array, Array]:
+            slope, lower = triangle(z, data, weights)
+            H = np.zeros((*lower.shape[:-1], wide, wide))
+            H[..., a, b] = H[..., b, a] = lower
+            return slope, H
+
+        return whole
 
     def _function(
-        self, name: str, ports: list[Port], results: list[list[Any]], extra: tuple[Port, tuple[Node, ...]] | None = None
+        self,
+        name: str,
+        ports: list[Port],
+        results: list[list[Any]],
+        extra: Sequence[tuple[Port, tuple[Node, ...]]] = (),
     ) -> Callable[..., Any]:
-        inputs, leaves = list(self._inputs), list(self._leaves)
-        if extra:
-            inputs.append(extra[0])
-            leaves.append(extra[1])
+        inputs, leaves = [*self._inputs, *(port for port, _ in extra)], [*self._leaves, *(nodes for _, nodes in extra)]
         program: Program = finish(name, self._graph, inputs, ports, leaves, results)
         return function(program)
 

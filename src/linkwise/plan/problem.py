@@ -12,12 +12,12 @@ import numpy as np
 from linkwise.errors import InputError
 from linkwise.plan.curve import Array, Basis, Curve
 from linkwise.plan.ends import Ends, State, ends
-from linkwise.plan.kernels import PointKernel
+from linkwise.plan.kernels import AT_REST, MOVING_BASE, PointKernel
 from linkwise.plan.loops import closure_rows
-from linkwise.plan.program import Program, beyond
+from linkwise.plan.program import Program
 from linkwise.plan.rows import LinearRows, Rows
 from linkwise.plan.samples import Samples
-from linkwise.plan.terms import Time
+from linkwise.plan.solvable import beyond
 from linkwise.plan.variables import Objective, Variables
 from linkwise.plan.words import Constraint, Sum
 from linkwise.robot.robot import Robot
@@ -89,6 +89,8 @@ class Problem:
             raise InputError("base_motion: expected one motion of the base, got several.")
         if found and self.duration is None:
             raise InputError("base_motion: expected a fixed duration=..., got a free one.")
+        if found and any(j.is_elastic for j in self.robot.joints):
+            raise InputError("base_motion: expected rigid drives, got elastic ones. Use robot.rigid().")
         if not found:
             return None
         T, function = self.duration, found[0]
@@ -96,7 +98,7 @@ class Problem:
 
     def _kernel(self, key: Any, rows: Sequence[Rows]) -> PointKernel:
         if key not in self.kernels:
-            self.kernels[key] = PointKernel(self.robot, rows, self.base is not None)
+            self.kernels[key] = PointKernel(self.robot, rows, MOVING_BASE if self.base else AT_REST)
         return self.kernels[key]
 
     @property
@@ -132,21 +134,12 @@ class Problem:
     @cached_property
     def objective(self) -> Objective:
         """The sum of terms."""
-        time, rows, weights, squared = 0.0, [], [], []
-        for factor, term in self.minimize.terms:
-            if isinstance(term, Time):
-                time += factor
-                continue
-            group, own, is_squared = term.integrand(self.robot)
-            rows.append(group)
-            weights.append(factor * own)
-            squared.append(np.full(len(own), is_squared))
-        if not rows:
-            none = np.zeros(0)
-            return Objective(None, none, none, none.astype(bool), time)
         s, rule = self.basis.gauss(GAUSS)
-        samples = self._samples(self._kernel("objective", rows), s)
-        return Objective(samples, rule, np.concatenate(weights), np.concatenate(squared), time)
+
+        def sampled(rows: Sequence[Rows]) -> Samples:
+            return self._samples(self._kernel("objective", rows), s)
+
+        return Objective.of(self.minimize, self.robot, sampled, rule)
 
     # ---- variables and programs
 

@@ -8,7 +8,6 @@ violation is relative to the limit.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ import numpy as np
 from linkwise.plan.curve import Array
 from linkwise.plan.rows import LinearRows
 from linkwise.plan.samples import First, Samples
+from linkwise.plan.solvable import Timed, beyond
 from linkwise.plan.variables import Index, Objective, Variables
 
 
@@ -79,6 +79,12 @@ class Program:
         none = np.zeros(0)
         self.row_lower, self.row_upper, self.scale = (np.concatenate([*x, none]) for x in bounds.values())
         self.m = len(self.scale)
+
+    @property
+    def powers(self) -> Array:
+        """2 for rows whose quantity is the square of what the user bounded, else 1."""
+        parts = [np.tile([g.power for g in s.kernel.rows for _ in g.names], len(s.s)) for s in self.samples]
+        return np.concatenate([*parts, np.ones(sum(len(group.lower) for group in self.linear))])
 
     @cached_property
     def _structure(self) -> tuple[Index, Index, Index, Array]:
@@ -262,8 +268,8 @@ class Program:
             self._last["first", k] = self._of(k).first(P, T)
         return self._last["first", k]
 
-    def _timed(self) -> _Timed:
-        return _Timed(self)
+    def _timed(self) -> Timed:
+        return Timed(self)
 
     # ---- judgement
 
@@ -274,22 +280,3 @@ class Program:
     def infeasibility(self, x: Array) -> float:
         """The largest of `violations`."""
         return float(self.violations(x).max(initial=0.0))
-
-
-class _Timed:
-    """Adds the time spent within to the program's `seconds`."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-
-    def __enter__(self) -> None:
-        self.began = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        self.program.seconds += time.perf_counter() - self.began
-
-
-def beyond(g: Array, lower: Array, upper: Array) -> Array:
-    """How far values are outside of bounds; infinite where they are no numbers."""
-    over = np.maximum(np.maximum(lower - g, g - upper), 0.0)
-    return np.where(np.isnan(over), np.inf, over)

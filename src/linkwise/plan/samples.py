@@ -29,16 +29,18 @@ class First(NamedTuple):
 
 
 class Samples:
-    """A kernel at instants `s` of a spline."""
+    """A kernel at instants `s` of a spline; `around` gives the numbers of its surroundings there."""
 
-    def __init__(self, kernel: PointKernel, basis: Basis, s: Any, base: Callable[[Array], Array] | None = None) -> None:
+    def __init__(
+        self, kernel: PointKernel, basis: Basis, s: Any, around: Callable[[Array], Array] | None = None
+    ) -> None:
         self.kernel, self.basis = kernel, basis
         self.s: Array = np.asarray(s, dtype=float)
         self.start, self.band, self._matrix = basis.bands(self.s, kernel.orders)
         self.orders = np.arange(kernel.orders, dtype=float)
         self.count = kernel.count * len(self.s)
         parts = [self.s[:, None], *(np.asarray(g.data(self.s), dtype=float) for g in kernel.rows if g.data)]
-        self.data = np.hstack([*parts, *([base(self.s)] if base else [])])
+        self.data = np.hstack([*parts, *([around(self.s)] if around else [])])
         rows, self._joint = kernel.entries.T
         self._of_row = np.zeros((len(rows), kernel.count))
         self._of_row[np.arange(len(rows)), rows] = 1.0
@@ -83,11 +85,7 @@ class Samples:
     def curvature(self, P: Array, T: float, weights: Array, into: Array) -> None:
         """Add the second derivatives of sum weights * rows to `into`, a matrix over all variables, T the last."""
         z, n, D = self.motion(P, T), self.kernel.n, self.kernel.orders
-        slope, lower = self.kernel.second(z, self.data, weights)
-        H = np.zeros((len(z), D * n, D * n))
-        a, b = np.tril_indices(D * n)
-        H[:, a, b] = lower
-        H[:, b, a] = lower
+        slope, H = self.kernel.second(z, self.data, weights)
         drift = -z * self.orders[:, None] / T
         g, powers = slope.reshape(-1, D, n), self._powers(T)
         bend = np.einsum("iab,ib->ia", H, drift.reshape(len(z), -1)).reshape(-1, D, n)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from linkwise.errors import InputError
 from linkwise.plan.curve import Basis
@@ -12,7 +14,7 @@ from linkwise.plan.ends import state_of
 from linkwise.plan.loops import check_loops, closed_ends
 from linkwise.plan.problem import Problem
 from linkwise.plan.terms import time
-from linkwise.plan.words import Constraint, Sum, positive
+from linkwise.plan.words import Sum, constraints_of, positive
 from linkwise.robot.robot import Robot
 
 
@@ -29,7 +31,7 @@ def problem_of(
 ) -> Problem:
     """The problem that users put, checked before any work begins."""
     _check_robot(robot)
-    constraints = _constraints(subject_to)
+    constraints = constraints_of(subject_to)
     terms = Sum.of(time() if minimize is None else minimize)
     seconds, between = _duration(duration)
     if isinstance(points, bool) or not isinstance(points, int) or points < 1:
@@ -42,6 +44,11 @@ def problem_of(
     _ = problem.base, problem.ends, problem.rows, problem.box
     if degree is None and problem.orders > basis.degree:  # a curve whose highest derivative has no jumps
         return replace(problem, basis=Basis.uniform(problem.orders, count))
+    if problem.orders > basis.degree + 1:
+        raise InputError(
+            f"degree: expected at least {problem.orders - 1}, as terms and constraints depend on derivative"
+            f" {problem.orders - 1} of positions, got {basis.degree}, a curve on which it is zero."
+        )
     return problem
 
 
@@ -57,18 +64,10 @@ def _check_robot(robot: Any) -> None:
         check_loops(robot)
 
 
-def _constraints(given: Any) -> tuple[Constraint, ...]:
-    every = [given] if isinstance(given, Constraint) else list(given) if isinstance(given, Iterable) else [given]
-    for c in every:
-        if not isinstance(c, Constraint):
-            raise InputError(f"subject_to: expected constraints such as lw.limits('effort'), got {c!r}.")
-    return tuple(every)
-
-
 def _duration(given: Any) -> tuple[float | None, tuple[float, float] | None]:
     if given is None:
         return None, None
-    if isinstance(given, Sequence) and len(given) == 2:
+    if isinstance(given, (Sequence, np.ndarray)) and np.shape(given) == (2,):
         low, high = (positive(x, "duration") for x in given)
         if not low < high:
             raise InputError(f"duration: expected a shorter and a longer one, got {given!r}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.plan.curve import Array, Basis, Curve
+from linkwise.plan.rows import Rows
 from linkwise.plan.samples import Samples
+from linkwise.plan.terms import Time
+from linkwise.plan.words import Sum
+from linkwise.robot.robot import Robot
 
 Index = NDArray[np.intp]
 
@@ -93,6 +98,30 @@ class Objective:
     weights: Array
     squared: NDArray[np.bool_]
     time: float
+
+    @classmethod
+    def of(cls, minimize: Sum, robot: Robot, sampled: Callable[[Sequence[Rows]], Samples], rule: Array) -> Objective:
+        """The sum of terms.
+
+        Args:
+            minimize: the terms.
+            robot: what moves.
+            sampled: gives the samples of rows at the points of the rule.
+            rule: weights of an integration over the motion's time, which is one.
+        """
+        time, rows, weights, squared = 0.0, [], [], []
+        for factor, term in minimize.terms:
+            if isinstance(term, Time):
+                time += factor
+                continue
+            group, own, is_squared = term.integrand(robot)
+            rows.append(group)
+            weights.append(factor * own)
+            squared.append(np.full(len(own), is_squared))
+        if not rows:
+            none = np.zeros(0)
+            return cls(None, none, none, none.astype(bool), time)
+        return cls(sampled(rows), rule, np.concatenate(weights), np.concatenate(squared), time)
 
     def value(self, values: Array, T: float) -> float:
         """From the rows at all points."""

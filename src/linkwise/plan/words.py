@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +82,16 @@ class Constraint:
         return None
 
 
+def constraints_of(given: Any) -> tuple[Constraint, ...]:
+    """What was given as `subject_to`: one constraint, or several."""
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    every = list(given) if several else [given]
+    for c in every:
+        if not isinstance(c, Constraint):
+            raise InputError(f"subject_to: expected constraints such as lw.limits('effort'), got {c!r}.")
+    return tuple(every)
+
+
 def chosen_joints(robot: Robot, joints: Any, what: str) -> list[str]:
     """Joints by name, all when none is given."""
     if joints is None:
@@ -130,6 +140,14 @@ def vector(value: Any, what: str, width: int = 3) -> Array:
     if array.shape != (width,) or not np.isfinite(array).all():
         raise InputError(f"{what}: expected {width} finite numbers, got {value!r}.")
     return array
+
+
+def finite(value: Any, what: str) -> float:
+    """A number that is not infinite."""
+    number = _number(value, what)
+    if np.isinf(number):
+        raise InputError(f"{what}: expected a finite number, got {value!r}.")
+    return number
 
 
 def positive(value: Any, what: str) -> float:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.gait.norms import NORMS, SOURCE
+from linkwise.gait.features import TITLES
+from linkwise.gait.norms import norms, sources
 from linkwise.gait.person import Person
 from linkwise.gait.pictures import curves, film_strip
 from linkwise.gait.result import Walk
@@ -25,7 +26,7 @@ PUBLISHED = (330, 1726, 244, 34.10)  # variables, constraints, active ones, seco
 
 
 def walking() -> Experiment:
-    """The published problem from standing still, in its base and its smooth form, and a sweep."""
+    """The published walking problem from standing still, in its base and its smooth form, and a sweep."""
     solver = "ipopt" if find_spec("casadi") else "scipy"
     base = walk(Person(), 1.2, 0.6, solver=solver, progress=False)
     smooth = walk(Person(), 1.2, 0.6, solver=solver, smooth=True, progress=False)
@@ -48,7 +49,14 @@ def walking() -> Experiment:
             "Net forces through joints are those of the rigid skeleton: muscles that pull against each other press the"
             " bones together harder, two to three body weights at the hip.",
         ),
-        tables=(_sizes(base, smooth), _audits(base, smooth), _features(smooth), _sweep_table(others), claims),
+        tables=(
+            _sizes(base, smooth),
+            _audits(base, smooth),
+            _features(smooth),
+            _compared(smooth),
+            _sweep_table(others),
+            claims,
+        ),
         pictures=_pictures(smooth),
         assumptions=(
             "The source's digital human is not public: proportions are de Leva's (1996), the split of the trunk, feet,"
@@ -95,10 +103,19 @@ def _audits(base: Walk, smooth: Walk) -> Table:
 def _features(w: Walk) -> Table:
     rows = []
     for key, value in w.features().items():
-        known = NORMS[key].text if key in NORMS else None
+        known = norms()[key].text if key in norms() else None
         rows.append((key.replace("_", " "), f"{value:.3g}", known))
     title = "Extremes of the smooth case, degrees and body weights"
-    return Table(title, ("", "ours", "published"), tuple(rows), f"Published: {SOURCE}.")
+    note = f"Published: mean and one standard deviation to each side. {'; '.join(sources())}."
+    return Table(title, ("", "ours", "published"), tuple(rows), note)
+
+
+def _compared(w: Walk) -> Table:
+    rows = [
+        (TITLES[k], f"{100.0 * m.inside:.0f} %", f"{m.rms:.2g}", f"{m.offset:.2g}") for k, m in w.compared().items()
+    ]
+    head = ("", "of the stride within", "rms distance from the mean", "mean distance")
+    return Table("Curves of the smooth case against published bands", head, tuple(rows))
 
 
 def _sweep_table(walks: dict[str, Walk]) -> Table:
@@ -127,7 +144,9 @@ def _claims(stride: Stride) -> Table:
 
 def _pictures(w: Walk) -> tuple[Picture, ...]:
     strip = "Figures of one stride with the forces of the ground, and the way of the zero-moment point (figure 5.2)."
-    lines = "Angles, torques, ground reactions and joint forces over the stride (figures 5.3 to 5.5)."
+    lines = (
+        "Angles, torques, ground reactions and joint forces over the stride (figures 5.3 to 5.5), with published bands."
+    )
     return (
         Picture(strip, inline_svg(film_strip(w), "walking-strip", strip)),
         Picture(lines, inline_svg(curves(w), "walking-curves", lines)),

@@ -17,7 +17,7 @@ import numpy as np
 
 from linkwise._version import __version__
 from linkwise.errors import InputError, LinkwiseError
-from linkwise.files import replacing
+from linkwise.files import replacing, required
 from linkwise.robot.robot import Robot
 from linkwise.simulate.energies import Energies
 from linkwise.simulate.events import Crossings
@@ -89,18 +89,6 @@ def versions() -> dict[str, str]:
         "linkwise": __version__, "numpy": np.__version__, "scipy": scipy.__version__,
         "python": platform.python_version(),
     }  # fmt: skip
-
-
-def required(module: str, what: str) -> Any:
-    """A module that Linkwise does not bring itself."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        package = module.partition(".")[0]
-        raise InputError(
-            f"{what}: expected the package {package!r} to be installed, got none."
-            f" Install it with: pip install 'linkwise[tables]', or save to .npz or .csv."
-        ) from error
 
 
 def _meta(result: Simulation) -> dict[str, Any]:

@@ -113,7 +113,7 @@ class Simulation:
 
     def to_dataframe(self) -> Any:
         """The columns as a pandas DataFrame, with the time as its index."""
-        from linkwise.simulate.files import required
+        from linkwise.files import required
 
         frame = required("pandas", "to_dataframe").DataFrame(self.columns())
         return frame.set_index("t")

@@ -1,7 +1,7 @@
-"""Solvers behind one door: a `Program` in, an `Answer` out.
+"""Solvers behind one door: a `Solvable` in, an `Answer` out.
 
 One solve runs at a time in a process, whatever threads ask for: solvers keep state of their own. Use processes for
-several. The BLAS has one thread meanwhile: the matrices are small, and more threads make them many times slower.
+several. The BLAS has one thread meanwhile.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.plan.curve import Array
-from linkwise.plan.program import Program
+from linkwise.plan.solvable import Solvable
+from linkwise.plan.solvers.blas import loading, one_thread
 from linkwise.plan.solvers.monitor import Answer as Answer
 from linkwise.plan.solvers.monitor import Monitor as Monitor
 from linkwise.plan.solvers.monitor import Stop as Stop
@@ -44,7 +44,8 @@ def find(name: Any) -> Callable[..., Answer]:
         raise UnknownNameError("solver", name, SOLVERS)
     module, package, extra = SOLVERS[name]
     try:
-        import_module(package)
+        with loading():
+            import_module(package)
     except ImportError as error:
         raise InputError(
             f"solver {name!r}: expected the package {package!r} to be installed, got none."
@@ -55,7 +56,7 @@ def find(name: Any) -> Callable[..., Answer]:
 
 def solve(
     name: str,
-    program: Program,
+    program: Solvable,
     x: Array,
     monitor: Monitor,
     *,
@@ -76,7 +77,7 @@ def solve(
     """
     run = find(name)
     answer: Answer | None = None
-    with _lock, _one_thread(), monitor.listening():
+    with _lock, one_thread(), monitor.listening():
         monitor.watch(program)
         try:
             program.prepare(second=name not in FIRST_ORDER)
@@ -94,12 +95,3 @@ def solve(
     if answer.status == "infeasible" and monitor.best is not None:
         return Answer(monitor.best, "stopped", answer.iterations, answer.message)
     return answer
-
-
-def _one_thread() -> Any:
-    """A context in which the BLAS keeps to one thread."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return nullcontext()
-    return threadpool_limits(1)

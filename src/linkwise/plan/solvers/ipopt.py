@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from linkwise.plan.curve import Array
-from linkwise.plan.program import Program
+from linkwise.plan.solvable import Solvable
+from linkwise.plan.solvers.blas import loading
 from linkwise.plan.solvers.monitor import Answer, Monitor, Stop
 
 FAR = 1e20  # Ipopt's infinity
 FINE = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
+# rows of instants are dense in a few control points: minimum degree without a matching halves the time of MUMPS
+LINEAR = {"mumps_permuting_scaling": 0, "mumps_pivot_order": 0}
 
 
 def solve(
-    program: Program, x: Array, monitor: Monitor, *, tolerance: float, iterations: int, warm: Array | None = None
+    program: Solvable, x: Array, monitor: Monitor, *, tolerance: float, iterations: int, warm: Array | None = None
 ) -> Answer:
     """Solve by Ipopt, with our second derivatives."""
     import casadi
@@ -25,6 +28,7 @@ def solve(
     p, functions = program, _functions(program, monitor)
     options: dict[str, Any] = {
         "tol": max(tolerance, 1e-10), "max_iter": iterations, "print_level": 0, "sb": "yes", "mu_strategy": "adaptive",
+        **LINEAR,
     }  # fmt: skip
     if monitor.left is not None:
         options["max_wall_time"] = max(monitor.left, 1e-3)
@@ -38,7 +42,8 @@ def solve(
         "iteration_callback": functions["watch"], "no_nlp_grad": True, "print_time": False, "ipopt": options,
         "show_eval_warnings": False,
     }  # fmt: skip
-    solver = casadi.nlpsol("plan", "ipopt", functions["nlp"], settings)
+    with loading():
+        solver = casadi.nlpsol("plan", "ipopt", functions["nlp"], settings)
     bounds = {"lbx": p.lower, "ubx": p.upper, "lbg": p.row_lower, "ubg": p.row_upper}
     found = solver(**start, **{k: np.clip(v, -FAR, FAR) for k, v in bounds.items()})
     facts = solver.stats()
@@ -50,7 +55,7 @@ def solve(
     return Answer(at, status, int(facts["iter_count"]), words, np.array(found["lam_g"]).ravel())
 
 
-def _functions(p: Program, monitor: Monitor) -> dict[str, Any]:
+def _functions(p: Solvable, monitor: Monitor) -> dict[str, Any]:
     """The functions that CasADi asks for; all are kept by the caller, for CasADi does not."""
     import casadi
 

@@ -158,6 +158,11 @@ def part(x: Scalar, k: int = 0) -> Scalar:
     return x.c[k] * float(factorial(k)) if k > 1 else x.c[k]
 
 
+def is_zero(x: Scalar) -> bool:
+    """Whether a scalar is known to be zero, with all its rates."""
+    return all(map(_is_zero, x.c)) if isinstance(x, Jet) else _is_zero(x)
+
+
 def without_last(x: Scalar) -> Scalar:
     """The scalar with one rate less."""
     return _jet(x.c[:-1]) if isinstance(x, Jet) else x

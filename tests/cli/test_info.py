@@ -1,7 +1,9 @@
 import json
 
+import pytest
+
 import linkwise as lw
-from support.command import linkwise
+from support.command import error, linkwise
 
 
 def test_shows_tree_sizes_joints_and_operations(folder):
@@ -60,6 +62,22 @@ def test_names_are_not_markup(folder):
     lw.save(robot, "odd.toml")
     text = linkwise("info", "odd.toml").stdout
     assert "[red]a[/red] → b" in text
+
+
+def test_a_parallel_robot(folder):
+    """Its legs, the order of forces, operations; `check` knows it too, and options of trees are refused."""
+    robot = lw.delta(arm=0.25, forearm=0.6)
+    robot.save("delta.toml")
+    text = linkwise("info", "delta.toml").stdout
+    assert "a translation platform on 3 legs, 3 actuated joints" in text
+    assert f"order of forces: {', '.join(robot.names)}" in text
+    facts = json.loads(linkwise("info", "delta.toml", "--json").stdout)
+    assert facts["operations"]["inverse_dynamics"] == lw.compile(robot).inverse_dynamics.count()
+    assert facts["mass"] == pytest.approx(robot.platform.mass + sum(k.mass for g in robot.legs for k in g.robot.links))
+    assert "is a parallel robot" in error("info", "delta.toml", "--rigid")
+    done = linkwise("check", "delta.toml")
+    assert done.exit_code == 0
+    assert "leg 'leg1' link" in done.stdout
 
 
 def test_deep_chains_are_not_indented(folder):

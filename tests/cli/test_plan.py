@@ -82,6 +82,8 @@ WRONG = {
     "joint": ("start = { elbow = 3 }\n", "elbow"),
     "syntax": ("start = [\n", "problem.toml: expected TOML"),
     "solver": ("solver = 'fast'\n", "unknown solver 'fast'"),
+    "knots": ("knots = 'odd'\n", "unknown choice of knots 'odd'"),
+    "guess": ("guess = 'slow'\n", "guess: expected a number"),
     "passive": ("[[passive]]\njoints = ['elbow']\n", "joint in passive 'elbow'"),
 }
 

@@ -120,6 +120,23 @@ def test_a_free_elastic_joint_moves_as_its_spring_lets_it():
     assert np.abs(tau[:, 1]).max() < 1e-9 * np.abs(tau).max()
 
 
+def test_wrenches_beside_a_free_joint():
+    """What its joint carries along the axis is its spring's torque; its jerk is not given, so there are no rates."""
+    chain = closed(compliant())
+    q, qd, _ = states("fivebar", 20)
+    found = chain.joint_wrenches(chain.of(q), qd, np.ones((20, 1)), guess=q)
+    joint = chain.robot.joint("right_motor")
+    six, at = (
+        found.wrench[:, [j.name for j in chain.robot.joints].index("right_motor")],
+        chain.robot.slots["right_motor"].q,
+    )
+    qdd = chain.motion(chain.of(q), qd, np.ones((20, 1)), guess=q).qdd[:, at]
+    carried = six[:, 3:] @ np.array(joint.axis) + joint.armature * qdd
+    assert error(carried, -20.0 * q[:, at]) < 1e-9
+    with pytest.raises(lw.InputError, match="force_rates: expected loops whose joints are all driven or passive"):
+        chain.force_rates(chain.of(q), qd, np.ones((20, 1)), np.ones((20, 1)))
+
+
 def test_a_stiffer_spring_moves_less():
     """At rest under gravity the spring's deflection is its load over its stiffness, where it balances gravity."""
     robot = compliant()

@@ -55,3 +55,39 @@ def test_accelerations(name, tmp_path):
     for c in constraints:
         a, b = (data.oMi[j] * X for j, X in ((c.joint1_id, c.joint1_placement), (c.joint2_id, c.joint2_placement)))
         assert np.abs(a.translation - b.translation).max() < 1e-11
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_wrenches_through_joints(name, tmp_path):
+    """Their constraint forces, put on their tree as external ones, give what each of its joints carries.
+
+    Forces across the plane of a planar loop, which rigid bodies do not tell, are left out.
+    """
+    chain = example(name)
+    robot = chain.robot
+    made, constraints = theirs(robot, tmp_path)
+    data = made.createData()
+    cuts = [c.createData() for c in constraints]
+    pin.initConstraintDynamics(made, data, constraints, cuts)
+    settings = pin.ProximalSettings(1e-14, 1e-10, 200)
+    q, qd_active, qdd_active = states(name, ROWS, seed=12)
+    motion = chain.assembled.motion(q, qd_active, qdd_active)
+    tau, wrench, cut = chain.assembled.joint_wrenches(q, *motion)
+    full = np.zeros_like(motion.qd)
+    full[:, list(chain.structure.part.active)] = tau
+    known = [[f"{loop.name}: {x}" not in chain.structure.dependent for x in "xyz"] for loop in robot.loops]
+    moving = [j.name for j in robot.joints if not j.is_fixed]
+    ids = [made.getJointId(n) for n in moving]
+    vectors = ((to_pin_q, q), (to_pin_v, motion.qd), (to_pin_v, full), (to_pin_v, motion.qdd))
+    for k, (x, v, force, a) in enumerate(zip(*(f(robot, made, y) for f, y in vectors), strict=True)):
+        pin.constraintDynamics(made, data, x, v, force, constraints, cuts, settings)
+        loads = pin.StdVec_Force([pin.Force.Zero() for _ in range(made.njoints)])
+        forces = np.array([held.contact_force.linear for held in cuts]) * known  # of b on a, in the axes of frame a
+        assert error(cut[k, :, :3], -forces) < 1e-6
+        for c, linear in zip(constraints, forces, strict=True):
+            on_1 = c.joint1_placement.act(pin.Force(linear, np.zeros(3)))
+            loads[c.joint1_id] += on_1
+            loads[c.joint2_id] -= (data.oMi[c.joint2_id].inverse() * data.oMi[c.joint1_id]).act(on_1)
+        pin.rnea(made, data, x, v, a, loads)
+        carried = np.array([data.f[i].vector for i in ids])
+        assert error(wrench[k], carried) < 1e-6

@@ -4,9 +4,14 @@ import mujoco
 import numpy as np
 import pytest
 
+import linkwise as lw
+from linkwise.algorithms.closed_chain import gap
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
-from linkwise.algorithms.kinematics import pose
+from linkwise.algorithms.kinematics import pose, world_poses
+from linkwise.closed.assemble import Assembler
 from linkwise.robot import load_mjcf
+from linkwise.robot.tree import Tree
+from linkwise.rotation import from_quaternion
 from support.mjcf import Oracle, body, full, mjcf, reduced
 from support.pinocchio_bridge import random_states
 
@@ -213,3 +218,87 @@ def test_limits_and_masses(both):
     for name in theirs.names("body", "nbody"):
         if name not in (robot.root.name, "base"):
             assert robot.link(name).mass == model.body(name).mass[0]
+
+
+# ---- loops
+
+LOOPS = {
+    "four bars": mjcf(
+        body(
+            "crank", A, '<joint name="crank" axis="0 1 0" damping="0.1" ref="15"/>',
+            body("coupler", B, '<joint name="coupler" axis="0 1 0" armature="0.02"/>', attributes='pos="0.2 0 0"'),
+        ),
+        body("rocker", C, '<joint name="rocker" axis="0 1 0"/>', attributes='pos="0.6 0 0" euler="0 -70 0"'),
+        tail=['<equality><connect body1="coupler" body2="rocker" anchor="0.5 0 0.05"/></equality>'],
+    ),
+    "in space": mjcf(
+        body(
+            "foot", A, '<joint name="pitch" axis="0 1 0"/>', '<joint name="roll" axis="1 0 0"/>',
+            '<site name="heel" pos="-0.1 0.05 0.02"/>', attributes='pos="0 0 -0.4"',
+        ),
+        body(
+            "arm", B, '<joint name="motor" axis="0 1 0"/>',
+            body(
+                "rod", C, '<joint name="swing" axis="0 1 0" ref="10"/>', '<joint name="lean" axis="1 0 0"/>',
+                '<site name="end" pos="0 0 -0.3" euler="10 20 30"/>', attributes='pos="-0.1 0.05 0"',
+            ),
+        ),
+        tail=['<equality><connect site1="end" site2="heel"/></equality>'],
+    ),
+    "on the world": mjcf(
+        body("plate", A, "<freejoint/>", attributes='pos="1 2 3" quat="0.5 0.1 -0.7 0.4"'),
+        tail=['<equality><connect body1="plate" anchor="0.1 0.2 0.3"/></equality>'],
+    ),
+}  # fmt: skip
+
+
+def jacobian(theirs):
+    """Of the points that are held together, in the world's axes, where a free joint moves by its own."""
+    theirs.model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
+    theirs.model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    theirs.data.qvel[:] = 0.0
+    mujoco.mj_forward(theirs.model, theirs.data)
+    J = theirs.data.efc_J.reshape(-1, theirs.model.nv)[:3].copy()
+    for at, k in zip(theirs.free(theirs.model.jnt_qposadr), theirs.free(theirs.model.jnt_dofadr), strict=True):
+        w, *xyz = theirs.data.qpos[at + 3 : at + 7]
+        J[:, k : k + 3] = J[:, k : k + 3] @ np.array(from_quaternion(*xyz, w))
+    return J
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_connected_points_and_how_they_move(name):
+    """The gap in random positions, and its Jacobian where they are closed."""
+    robot, theirs = load_mjcf(LOOPS[name]), Oracle(LOOPS[name])
+    tree, (loop,) = Tree.of(robot), robot.loops
+    i, X = tree.places[loop.a]
+    found = 0
+    for q in random_states(robot, 8)[0]:
+        closed = Assembler(robot).close(q)
+        found += closed is not None
+        for at in (q,) if closed is None else (q, closed):
+            theirs.place(at)
+            J = jacobian(theirs)
+            ours, flat = gap(tree, at.tolist(), robot.loops)
+            R = np.array((world_poses(tree, at.tolist())[i] @ X).R)
+            np.testing.assert_allclose(R @ ours, -theirs.data.efc_pos[:3], atol=1e-12)
+        if closed is not None:
+            np.testing.assert_allclose(R @ np.reshape(flat, (3, -1)), -J, atol=1e-9)
+    assert found > 1
+
+
+def test_a_linkage_from_a_file_moves_as_there():
+    """From rest, by their inertia, bias and Jacobian."""
+    text = LOOPS["four bars"].replace("</mujoco>", '<actuator><motor joint="crank"/></actuator></mujoco>')
+    robot, theirs = load_mjcf(text), Oracle(text)
+    closed = lw.compile(robot).closed
+    assert closed.active == ("crank",)
+    found = closed.forward_dynamics(closed.of(closed.reference) + 0.1, [0.0], [3.0])
+    assert found.converged
+    theirs.place(found.q)
+    J = jacobian(theirs)[[0, 2]]  # in the plane
+    M = np.zeros((3, 3))
+    for column, unit in zip(M, np.eye(3), strict=True):
+        mujoco.mj_mulM(theirs.model, theirs.data, column, unit)
+    rest = np.concatenate([[3.0, 0.0, 0.0] - theirs.data.qfrc_bias, np.zeros(2)])
+    qdd = np.linalg.solve(np.block([[M, J.T], [J, np.zeros((2, 2))]]), rest)[:3]
+    np.testing.assert_allclose(found.qdd, qdd, rtol=1e-9)

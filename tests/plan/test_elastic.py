@@ -65,6 +65,13 @@ def test_what_elastic_drives_have_not():
         fastest(elastic(300.0), lw.limits("deflection"))
 
 
+def test_a_base_that_moves_is_refused():
+    """Motors behind springs would need further derivatives of its motion."""
+    shaken = lw.base_motion(lambda t: (np.zeros(6), np.zeros(6)))
+    with pytest.raises(lw.InputError, match="base_motion: expected rigid drives"):
+        lw.plan(elastic(300.0), [0.0, 0.0], [0.5, 0.5], lw.effort(), shaken, duration=1.0)
+
+
 def test_motors_that_springs_carry():
     """Where the load of a spring has further motors, their stretch is left out of it, and the plan is still found."""
     rr = lw.load("rr")

@@ -40,6 +40,13 @@ def test_reachable_poses_are_reached_within_limits(name):
     assert np.abs(dynamics(robot).pose(found.q[found.converged], frame) - T[found.converged]).max() < 2e-8
 
 
+def test_a_pose_is_its_matrix():
+    arm, X = lw.load("arm7"), lw.Pose.of((0.4, 0.1, 0.6), (0.1, 0.5, 0.2))
+    by_pose, by_matrix = (lw.inverse_kinematics(arm, "tool", T) for T in (X, X.matrix()))
+    assert by_pose.converged
+    np.testing.assert_array_equal(by_pose.q, by_matrix.q)
+
+
 def test_a_good_guess_is_kept():
     """The solution nearest to where a guess is: a small step of the pose is a small step of the joints."""
     robot = lw.load("arm7")
@@ -125,6 +132,7 @@ def test_elastic_joints_have_their_motors_with_them():
         ({"pose": np.diag([2.0, 1.0, 1.0, 1.0])}, "1 of 1 are no poses"),
         ({"pose": np.diag([-1.0, 1.0, 1.0, 1.0])}, "expected a rotation"),
         ({"pose": np.zeros((5, 2))}, "got \\(5, 2\\)"),
+        ({"pose": "home"}, "expected numbers for pose and mask, got 'home'"),
         ({"frame": "tol"}, "Did you mean 'tool'"),
         ({"guess": [0.0] * 6}, "\\(\\.\\.\\., 7\\)"),
         ({"guess": [np.nan] * 7}, "NaN or infinity"),

@@ -1,5 +1,6 @@
 """How planning goes: solvers that are stopped, problems without a solution, warm starts, results, mistakes."""
 
+import json
 import math
 import signal
 import time
@@ -124,6 +125,17 @@ def test_curves_and_channels(rr, tmp_path):
     assert np.diff(motion.t).max() == pytest.approx(0.004)
 
 
+def test_before_and_after_it_stands(rr):
+    """At its ends, with the torques that hold it there."""
+    plan = fastest(rr)
+    t = np.array([-1.0, plan.duration + 1.0])
+    np.testing.assert_array_equal(plan.q(t), [START, GOAL])
+    for rate in (plan.qd, plan.qdd, plan.qddd):
+        assert not rate(t).any()
+    np.testing.assert_allclose(plan.tau(t), lw.compile(rr).gravity_forces(plan.q(t)), atol=1e-12)
+    assert plan.qdd(plan.duration * (1.0 + 1e-15)).any()  # the end itself is a part of the motion
+
+
 def test_files(rr, tmp_path):
     plan = fastest(rr, solver="uno")
     file = tmp_path / "plan.npz"
@@ -137,17 +149,51 @@ def test_files(rr, tmp_path):
     assert again.duration == pytest.approx(plan.duration, abs=1e-6)
     plan.plot(tmp_path / "plan.png")
     assert (tmp_path / "plan.png").stat().st_size > 10_000
-    with pytest.raises(lw.InputError, match=r"\.npz or \.csv"):
-        plan.save(tmp_path / "plan.txt")
+    for wrong in (tmp_path / "plan.txt", None):
+        with pytest.raises(lw.InputError, match=r"\.npz or \.csv"):
+            plan.save(wrong)
+    with pytest.raises(lw.InputError, match="step: expected a number"):
+        plan.save(tmp_path / "plan.csv", step="fine")
+    with pytest.raises(lw.InputError, match="t: expected times"):
+        plan.q("soon")
     (tmp_path / "bad.npz").write_bytes(b"no plan")
     with pytest.raises(lw.InputError, match=r"Plan\.save"):
         lw.Plan.load(tmp_path / "bad.npz")
     with pytest.raises(lw.InputError, match="can be read"):
         lw.Plan.load(tmp_path / "none.npz")
+    with pytest.raises(lw.InputError, match="expected a path"):
+        lw.Plan.load(None)
+
+
+CHANGES = {
+    "duration": {"duration": -1.0}, "worst": {"worst": [0.1, "effort", None]}, "robot": {"robot": 5},
+    "terms": {"terms": 3}, "status": {"status": 7}, "duals": {"duals": [[1]]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*CHANGES, "half", "points", "breaks"])
+def test_files_that_were_damaged(rr, tmp_path, name):
+    file = tmp_path / "plan.npz"
+    fastest(rr, control_points=8, refine=False).save(file)
+    if name == "half":
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    else:
+        with np.load(file) as archive:
+            parts = dict(archive)
+        parts["meta"] = json.dumps({**json.loads(str(parts["meta"])), **CHANGES.get(name, {})})
+        parts["points"] = parts["points"] * (np.nan if name == "points" else 1.0)
+        parts["breaks"] = parts["breaks"][:: -1 if name == "breaks" else 1]
+        np.savez(file, **parts)
+    with pytest.raises(lw.LinkwiseError, match=r"plan\.npz: expected a plan as Plan\.save writes it"):
+        lw.Plan.load(file)
 
 
 def _floating():
     return lw.random_tree(3, 2, floating=True)
+
+
+def _carried(robot, motion):
+    return lw.plan(robot, START, GOAL, lw.effort(), lw.base_motion(motion), duration=1.0)
 
 
 MISTAKES = {
@@ -187,6 +233,19 @@ MISTAKES = {
     "duration": (lambda r: fastest(r, duration=-1.0), "duration: expected a number above zero"),
     "durations": (lambda r: fastest(r, duration=(2.0, 1.0)), "shorter and a longer"),
     "guess": (lambda r: fastest(r, guess=np.zeros((4, 3))), "guess: expected positions"),
+    "guess nan": (lambda r: fastest(r, guess=np.full((4, 2), np.nan)), "guess: expected finite positions"),
+    "low degree": (lambda r: fastest(r, degree=1), "degree: expected at least 2"),
+    "degree of rates": (lambda r: lw.plan(r, START, GOAL, lw.effort_rate(), duration=1.0, degree=2), "at least 3"),
+    "one word": (lambda r: lw.plan(r, START, GOAL, subject_to="effort"), "got 'effort'"),
+    "via nan": (lambda r: lw.via(0.5, q={"joint1": np.nan}), "via q 'joint1': expected a number"),
+    "via word": (lambda r: lw.via(0.5, q={"joint1": "up"}), "via q 'joint1': expected a number"),
+    "level": (lambda r: lw.keep_out("link2", 0.1, half_space=((0, 0, 1), "low")), "half_space's level"),
+    "path word": (lambda r: lw.tool_path("link2", path="round"), "tool_path path: expected points"),
+    "bounds": (lambda r: lw.bound(lambda p: p.q[0], upper="much"), "expected numbers lower= and upper="),
+    "mirror": (lambda r: lw.mirrored("joint1"), "mirrored: expected joints by their partners"),
+    "base words": (lambda r: _carried(r, lambda t: 0), "base_motion at t = .* s: expected vectors"),
+    "base nan": (lambda r: _carried(r, lambda t: (np.full(6, np.nan),) * 2), "expected finite numbers"),
+    "wrench": (lambda r: lw.plan(r, START, GOAL, lw.term(lambda p: p.wrench("x").force.x)), "joint that moves 'x'"),
     "outside": (lambda r: lw.plan(r, START, GOAL, subject_to=lw.limits(position={"joint1": (-0.5, 0.5)})),
                 "goal: joint 'joint1' is to be at 1, outside of its limits"),
     "function": (lambda r: lw.plan(r, START, GOAL, lw.term(lambda p: math.sin(p.q[0]))), "term: expected a function"),

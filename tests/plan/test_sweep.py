@@ -13,6 +13,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.plan.examples import time_and_effort
+from linkwise.plan.solvers.monitor import Monitor
 
 WEIGHTS = [0.0, 0.001, 0.005, 0.01]
 
@@ -46,6 +47,29 @@ def test_resumed_after_a_failure(tmp_path):
     (tmp_path / sorted(p.name for p in tmp_path.iterdir())[0]).write_bytes(b"half of a file")
     lw.sweep(watched, WEIGHTS, folder=tmp_path)
     assert asked == [0.005, 0.01, 0.0]
+
+
+def test_ctrl_c_ends_a_sweep(tmp_path, monkeypatch):
+    """Although it makes a plan return its best motion so far, which is not kept as if it were finished."""
+    asked = []
+
+    def interrupted(u, guess):
+        asked.append(u)
+        if u == 0.001:
+            patch.setattr(Monitor, "gradient", pressed)
+        return time_and_effort(u, guess)
+
+    gradient = Monitor.gradient
+
+    def pressed(self, x):
+        signal.raise_signal(signal.SIGINT)
+        return gradient(self, x)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        lw.sweep(interrupted, WEIGHTS, folder=tmp_path)
+    assert asked == [0.0, 0.001]
+    assert len(list(tmp_path.glob("[0-9]*.npz"))) == 1
+    assert len(lw.sweep(time_and_effort, WEIGHTS[:2], folder=tmp_path)) == 2
 
 
 def test_threads_and_processes_agree(tmp_path):
@@ -134,6 +158,10 @@ def test_a_cluster_of_dask(tmp_path, monkeypatch):
 def test_mistakes():
     with pytest.raises(lw.InputError, match="expected values"):
         lw.sweep(time_and_effort, [])
+    with pytest.raises(lw.InputError, match="expected values, got 3"):
+        lw.sweep(time_and_effort, 3)
+    with pytest.raises(lw.InputError, match=r"concurrent\.futures\.Executor"):
+        lw.sweep(time_and_effort, [1.0], executor=4)
     with pytest.raises(lw.InputError, match="expected a function"):
         lw.sweep("time", [1.0])
     with pytest.raises(lw.InputError, match="expected a Plan"):

@@ -110,6 +110,25 @@ def test_multipliers_are_what_a_larger_limit_changes():
         assert (ends[1] - ends[0]) / 2e-2 == pytest.approx(plan.multipliers[f"effort.{joint}"], rel=1e-3)
 
 
+def test_multipliers_of_norms_and_distances():
+    """Where the square of what was given is bounded too; a distance to keep costs time. Equations have none."""
+    robot, step = lw.load("rr"), 1e-3
+
+    def solved(force, radius):
+        apart = lw.keep_out("link2", radius, sphere=((0.62, 0.02, 0.0), 0.05))
+        rows = [lw.limits("effort"), lw.reaction("joint2", force=force), apart, lw.via(0.5, q={"joint1": 0.45})]
+        start = lw.State([0.0, -2.0], qd=[0.3, 0.0])
+        return lw.plan(robot, start, [1.0, -1.0], subject_to=rows, control_points=12, refine=False)
+
+    plan = solved(16.0, 0.06)
+    force = (solved(16.0 + step, 0.06).duration - solved(16.0 - step, 0.06).duration) / (2.0 * step)
+    radius = (solved(16.0, 0.06 + step).duration - solved(16.0, 0.06 - step).duration) / (2.0 * step)
+    assert plan.multipliers["reaction.joint2.force"] == pytest.approx(force, rel=1e-3)
+    assert plan.multipliers["keep_out.link2.sphere"] == pytest.approx(radius, rel=1e-3)
+    assert force < 0.0 < radius
+    assert {name.split(".")[0] for name in plan.multipliers} == {"effort", "reaction", "keep_out"}
+
+
 @pytest.mark.slow
 def test_free_knots_save_time():
     """Spans that find their lengths come nearer to the optimum, by all solvers that have multipliers."""

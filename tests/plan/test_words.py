@@ -176,7 +176,7 @@ def test_an_acrobot_swings_up(tmp_path):
     assert np.abs(bridge.rnea(robot, theirs, plan.q(t), plan.qd(t), plan.qdd(t))[:, 0]).max() <= 0.051
 
 
-def test_a_base_that_moves(rr):
+def test_a_base_that_moves(rr, tmp_path):
     """On a base that shakes the torques of a plan are those of inverse dynamics on that base."""
 
     def shaken(t):
@@ -188,6 +188,13 @@ def test_a_base_that_moves(rr):
     tau = kernel(plan.q(t), plan.qd(t), plan.qdd(t), v, a)
     total = np.trapezoid((tau * tau).sum(axis=1), t)
     assert total == pytest.approx(plan.objective, rel=1e-3)
+    # what the plan hands out is on that base too, also from a file
+    plan.save(tmp_path / "shaken.npz")
+    for one in (plan, lw.Plan.load(tmp_path / "shaken.npz")):
+        np.testing.assert_allclose(one.tau(t), tau, atol=1e-8)
+        wrench = lw.compile(rr, lw.joint_wrenches, base_motion=True)(plan.q(t), plan.qd(t), plan.qdd(t), v, a).wrench
+        np.testing.assert_allclose(one.wrenches(t), wrench, atol=1e-8)
+        assert one.tau(0.1).shape == (2,)
     still, _ = planned(rr, minimize=lw.effort(), duration=0.8)
     assert abs(still.objective - plan.objective) > 1e-3
 

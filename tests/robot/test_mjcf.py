@@ -115,13 +115,57 @@ def test_other_joint_equalities_are_noted(tie):
     assert remarks(robot)["warning", "equality <joint>"].endswith("not modelled")
 
 
+def test_points_that_are_connected_are_a_loop():
+    """The second body's point is the one that is at the anchor where the file draws it; actuated joints are active."""
+    crank = body("crank", BODY, '<joint name="crank" axis="0 1 0"/>',
+                 body("rod", BODY, '<joint name="rod" axis="0 1 0" ref="20"/>', '<site name="end" pos="0.4 0 0"/>',
+                      attributes='pos="0.2 0 0" euler="0 90 0"'))  # fmt: skip
+    slide = body("slide", BODY, '<joint name="slide" type="slide" axis="1 0 0"/>', '<site name="pin"/>',
+                 attributes='pos="0.5 0 0"')  # fmt: skip
+    drive = '<actuator><motor joint="crank"/><motor joint="other"/></actuator>'
+    tie = '<equality><connect name="pin" body1="rod" body2="slide" anchor="0.1 0 0.3" solref="0.01 1"/></equality>'
+    robot = load_mjcf(mjcf(crank, slide, tail=[drive, tie]))
+    (loop,) = robot.loops
+    assert (loop.name, loop.a, loop.b, loop.kind, loop.active) == ("pin", "rod", "slide", "spherical", ("crank",))
+    assert loop.origin_a.p == (0.1, 0.0, 0.3)
+    assert loop.origin_b.p == pytest.approx((0.0, 0.0, -0.1), abs=1e-15)
+    assert ("info", "equality 'pin'") in remarks(robot)
+    sites = load_mjcf(mjcf(crank, slide, tail=['<equality><connect site1="end" site2="pin"/></equality>']))
+    assert [(x.name, x.a, x.b, x.origin_a.p, x.active) for x in sites.loops] == [
+        ("connect1", "rod", "slide", (0.4, 0.0, 0.0), ())
+    ]
+    world = load_mjcf(mjcf(crank, tail=['<equality><connect body1="rod" anchor="0 0 0"/></equality>']))
+    assert (world.loops[0].b, world.loops[0].origin_b.p) == ("world", (0.2, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("tail", "level", "message"),
+    [
+        ('<connect name="e" body1="a" body2="fast" anchor="0 0 0"/>', "info", "never moves apart"),
+        ('<connect name="e" body1="a" body2="hand" anchor="0 0 0"/>', "warning", "motion capture is not modelled"),
+    ],
+)
+def test_connections_that_are_no_loops(tail, level, message):
+    bodies = [
+        body("a", BODY, HINGE, body("fast", BODY)),
+        body("hand", attributes='mocap="true"'),
+    ]
+    robot = load_mjcf(mjcf(*bodies, tail=[f"<equality>{tail}</equality>"]))
+    assert robot.loops == ()
+    assert message in remarks(robot)[level, "equality 'e'"]
+    for switch in ('<connect active="false" body1="a" anchor="0 0 0"/>', ""):
+        assert load_mjcf(mjcf(*bodies, tail=[f"<equality>{switch}</equality>"])).loops == ()
+    off = '<option><flag equality="disable"/></option>'
+    tie = '<equality><connect body1="a" anchor="1 0 0"/></equality>'
+    assert load_mjcf(mjcf(*bodies, tail=[off, tie])).loops == ()
+
+
 # ---- what is noted
 
 
 @pytest.mark.parametrize(
     ("tail", "where", "message"),
     [
-        ('<equality><connect body1="a" body2="b"/></equality>', "equality <connect>", "is not modelled"),
         ('<equality><weld name="w" body1="a" body2="b"/></equality>', "equality 'w'", "is not modelled"),
         ('<tendon><fixed name="t" stiffness="3"/></tendon>', "tendon 't'", "its stiffness: not modelled"),
         ('<actuator><motor name="m" joint="j" armature="2"/></actuator>', "actuator 'm'", "its armature: not"),
@@ -244,6 +288,13 @@ def test_refused_in_bodies(inside, message):
             '<equality><joint name="e" joint1="k"/></equality>',
             "equality 'e' joint1: unknown joint 'k'. Valid names: 'j'",
         ),
+        (
+            '<equality><connect name="e" body1="c" anchor="0 0 0"/></equality>',
+            "equality 'e' body1: unknown body 'c'. Valid names: 'world', 'a'",
+        ),
+        ('<equality><connect name="e" body1="a"/></equality>', "equality 'e': expected anchor=... or two sites"),
+        ('<equality><connect site1="s" site2="t"/></equality>', "equality 'connect1' site1: unknown site 's'"),
+        ('<equality><connect name="e" body1="a" body2="a" anchor="0 0 x"/></equality>', "expected a number, got 'x'"),
     ],
 )  # fmt: skip
 def test_refused_outside_bodies(line, message):

@@ -140,6 +140,8 @@ def test_what_cannot_be_is_named():
     robot = example("fivebar").robot
     with pytest.raises(lw.InputError, match="the loops of robot 'fivebar' do not close there, nor near it"):
         lw.simulate(robot, {"left_motor": -1.5, "right_motor": 1.5}, None, 1.0)
+    with pytest.raises(lw.InputError, match="q0: expected finite numbers, got"):
+        lw.simulate(robot, {"left_motor": np.nan}, None, 1.0)
     hold = dict.fromkeys(robot.names, 0.0)
     with pytest.raises(lw.InputError, match="cannot all be prescribed: 2 equations hold, and 0 of them"):
         lw.simulate(robot, {}, None, 1.0, driven=hold)

@@ -144,6 +144,11 @@ class Linkage:
         rest = [-dot(row, qdd_i) - x for row, x in zip(self.J_i, drift, strict=True)]
         return self.spread(qdd_i, self.factors.solve(rest))
 
+    def led(self, qd_i: Sequence[Scalar], qdd_i: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """The tree's velocities and accelerations."""
+        qd = self.rates(qd_i)
+        return qd, self.accelerations(qd, qdd_i)
+
     @cached_property
     def columns(self) -> list[list[Scalar]]:
         """Columns of G = dq / dq_i, one for each independent coordinate."""
@@ -161,6 +166,13 @@ class Linkage:
             tau[v] - sum((row[k] * x for row, x in zip(self.J_i, multipliers, strict=True)), 0.0)
             for k, v in enumerate(self.part.independent)
         ]
+
+    def cut_wrenches(self, tau: Sequence[Scalar], torques: Sequence[Scalar]) -> list[Scalar]:
+        """What the cut joints carry, flat, where the tree needs the forces `tau` and drives give these torques."""
+        rest = list(tau)
+        for v, x in zip(self.part.active, torques, strict=True):
+            rest[v] = rest[v] - x
+        return self.equations.wrenches(self.multipliers(rest))
 
     def force_of(self, tau_active: Sequence[Scalar]) -> list[Scalar]:
         """What the torques of the active coordinates are at the independent ones."""
@@ -251,10 +263,7 @@ def inverse(linkage: Linkage, qd_i: Sequence[Scalar], qdd_driven: Sequence[Scala
     world = around(linkage.q, qd)
     found = linkage.forces(qd, linkage.completed(qd, qdd_driven, world), world)
     torques = linkage.shared(found.force)
-    rest = list(found.tau)
-    for v, x in zip(linkage.part.active, torques, strict=True):
-        rest[v] = rest[v] - x
-    return Inverse(torques, qd, found.qdd, linkage.equations.wrenches(linkage.multipliers(rest)))
+    return Inverse(torques, qd, found.qdd, linkage.cut_wrenches(found.tau, torques))
 
 
 def forward(

@@ -9,6 +9,7 @@ import click
 
 from linkwise.cli import show
 from linkwise.cli.arguments import json_option, load, robot_argument, robot_options
+from linkwise.cli.info_parallel import print_parallel
 
 if TYPE_CHECKING:
     from linkwise.robot.robot import Robot
@@ -34,8 +35,11 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
       linkwise info arm.urdf --lock elbow=0.5 --no-friction
       linkwise info arm.urdf --json | jq .mass
     """
+    from linkwise.parallel.files import is_parallel
     from linkwise.report.summary import forward_routes, operations, summary
 
+    if is_parallel(robot):
+        return _show_parallel(robot, as_json, options)
     model = load(robot, **options)
     facts = summary(model)
     facts["operations"] = operations(model, everything)
@@ -52,6 +56,11 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
         show.title("Joints")
         _joints(facts["joint_table"])
     _frames(facts)
+    _diagnostics_and_operations(facts)
+    _routes(facts.get("forward_dynamics", {}))
+
+
+def _diagnostics_and_operations(facts: dict[str, Any]) -> None:
     show.title("Diagnostics")
     if facts["diagnostics"]:
         rows = [(show.level(d["level"]), d["where"], d["message"]) for d in facts["diagnostics"]]
@@ -60,7 +69,21 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
         click.echo("none")
     show.title("Operations of one evaluation")
     _operations(facts["operations"])
-    _routes(facts.get("forward_dynamics", {}))
+
+
+def _show_parallel(source: str, as_json: bool, options: dict[str, Any]) -> None:
+    """What is known of a parallel robot; options are about trees."""
+    from linkwise.parallel.robot import ParallelRobot
+    from linkwise.report.summary import parallel_summary
+
+    if options != {"locks": (), "rigid": False, "no_friction": False, "side": None, "base": "fixed"}:
+        raise click.UsageError(f"{source!r} is a parallel robot, for which there are no such options as for trees")
+    facts = parallel_summary(ParallelRobot.load(source))
+    if as_json:
+        show.as_json(facts)
+        return
+    print_parallel(facts)
+    _diagnostics_and_operations(facts)
 
 
 def _overview(facts: dict[str, Any]) -> None:

@@ -106,9 +106,9 @@ def _print(result: Plan, output: Path | None, plot: Path | None) -> None:
     show.title("Top speeds, torques and their rates")
     head = ("joint", "top speed", "top torque", "top torque rate")
     show.table(head, [[j[head[0]], *(show.number(j[k]) for k in head[1:])] for j in facts["joints"]], right=head[1:])
-    strongest = sorted(result.multipliers.items(), key=lambda item: item[1])[:5]
+    strongest = sorted(result.multipliers.items(), key=lambda item: -abs(item[1]))[:5]
     if strongest:
-        show.title("What larger limits would gain: change of the objective per unit")
+        show.title("What larger limits would do: change of the objective per unit")
         show.table(("limit", "change"), [(n, show.number(v)) for n, v in strongest], right=("change",))
     click.echo()
     for what, path in (("motion", output), ("plot", plot)):

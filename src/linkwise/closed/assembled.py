@@ -22,9 +22,9 @@ from linkwise.robot.robot import Robot
 class Assembled:
     """Kernels that take positions `q` (nq) of the whole tree, which must close the loops; the fast path.
 
-    The names are those of `QUESTIONS`: closure, rates, drift, motion, velocity_map, inverse_dynamics, reactions,
-    mass_matrix, bias_forces, forward_dynamics, multiplier_dynamics, share, inverse_dynamics_derivatives, and the steps
-    newton, nearby and hold of the solver.
+    The names are those of `QUESTIONS`: closure, rates, drift, motion, jerks, velocity_map, inverse_dynamics, reactions,
+    drives, joint_wrenches, force_rates, joint_wrench_rates, mass_matrix, bias_forces, forward_dynamics,
+    multiplier_dynamics, share, inverse_dynamics_derivatives, and the steps newton, nearby and hold of the solver.
     """
 
     def __init__(self, robot: Robot, options: Options, structure: Structure) -> None:

@@ -16,8 +16,10 @@ from linkwise.closed.results import (
     Matrix,
     Motion,
     Positions,
+    Rates,
     Reactions,
     Torques,
+    Wrenches,
 )
 from linkwise.closed.solver import Walk, newton, restarted
 from linkwise.closed.structure import Structure, structure_of
@@ -127,6 +129,28 @@ class Closed:
         at, extra = self._located(q_active, extra, how, "reactions")
         tau, wrench = self.assembled.reactions(at.q, qd_active, qdd_active, *extra)
         return Reactions(tau, wrench, at.q, at.converged, at.condition)
+
+    def joint_wrenches(self, q_active: Any, qd_active: Any, qdd_active: Any, *extra: Any, **how: Any) -> Wrenches:
+        """Torques, the wrench through every joint of the tree (nb, 6), and through every cut joint (nl, 6)."""
+        at, extra = self._located(q_active, extra, how, "joint_wrenches")
+        qd, qdd = self.assembled.motion(at.q, qd_active, qdd_active, *extra)
+        tau, wrench, cut = self.assembled.joint_wrenches(at.q, qd, qdd, *extra)
+        return Wrenches(tau, wrench, cut, at.q, at.converged, at.condition)
+
+    def force_rates(
+        self, q_active: Any, qd_active: Any, qdd_active: Any, qddd_active: Any, *extra: Any, **how: Any
+    ) -> Rates:
+        """Torques and their rates, for jerks of the active joints too; arguments as those of `motion`."""
+        if self.structure.free:
+            raise InputError(
+                f"force_rates: expected loops whose joints are all driven or passive, got {self.structure.free[0]!r} on"
+                " a spring alone. Use assembled.force_rates with the motion of the tree."
+            )
+        at, extra = self._located(q_active, extra, how, "force_rates")
+        only = [x for name, x in self._named(extra, "force_rates").items() if name == "parameters"]
+        qd, qdd, qddd = self.assembled.jerks(at.q, qd_active, qdd_active, qddd_active, *only)
+        tau, tau_dot = self.assembled.force_rates(at.q, qd, qdd, qddd, *extra)
+        return Rates(tau, tau_dot, at.q, qd, qdd, qddd, at.converged, at.condition)
 
     def forward_dynamics(self, q_active: Any, qd_active: Any, tau: Any, *extra: Any, **how: Any) -> Accelerations:
         """Accelerations that torques of the active joints (..., na) cause."""

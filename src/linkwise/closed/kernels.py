@@ -42,15 +42,19 @@ class ClosedKernel(Kernel):
             ]
 
         standard = ports(asked.inputs)
-        described = Algorithm(name, asked.function, tuple(asked.inputs), asked.outputs, asked.uses, True, {}, doc)
-        extra = options.ports(robot, described)
+        described = Algorithm(
+            name, asked.function, tuple(asked.inputs), asked.outputs, asked.uses, asked.torques_only, {}, doc
+        )
+        extra = options.ports(robot, described, asked.rates)
 
         def run(*inputs: list[Any]) -> Sequence[Any]:
             given = dict(zip((p.name for p in extra), inputs[len(standard) :], strict=True))
-            tree = regrouped(aligned(options.tree(Tree.of(options.model(robot, given)))))
+            tree = options.tree(Tree.of(options.model(robot, given)))
+            if asked.torques_only:
+                tree = regrouped(aligned(tree))
 
             def around(q: Any, qd: Any) -> World:
-                return options.world(tree, given, (q, qd))
+                return options.world(tree, given, (q, qd), asked.rates)
 
             found: Sequence[Any] = asked.function(tree, part, around, *inputs[: len(standard)])
             return found

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwise.algorithms.closed_chain import Linkage, Partition, Surroundings, forward, gap, inverse
+from linkwise.algorithms.closed_wrenches import closed_wrenches
+from linkwise.algorithms.differentiate import along_motion, derivatives, time_derivative
 from linkwise.algorithms.integration import integrate, q_dot
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics as inverse_dynamics_of_tree
 from linkwise.algorithms.loops import cuts, flipped
 from linkwise.algorithms.multipliers import Mobility, nearest
 from linkwise.graph.derivative import along, jacobian
@@ -24,7 +27,8 @@ class Question:
     """A function (tree, partition, surroundings, *inputs) of flat lists, with named inputs and outputs.
 
     Widths are those of algorithms, and ni (independent coordinates), nd (those of them that are driven), na (active
-    ones), nc (all loop equations), nl (loops).
+    ones), nc (all loop equations), nl (loops). Where its outputs are of `torques_only` bodies may be regrouped, and it
+    needs so many `rates` of what surrounds the robot.
     """
 
     name: str
@@ -32,19 +36,24 @@ class Question:
     inputs: dict[str, Shape]
     outputs: dict[str, Shape]
     uses: frozenset[str]
+    torques_only: bool = True
+    rates: int = 0
 
 
 STATE: dict[str, Shape] = {"q": ("nq",), "qd_active": ("ni",)}
 MOTION: dict[str, Shape] = {**STATE, "qdd_active": ("nd",)}
+WHOLE: dict[str, Shape] = {"q": ("nq",), "qd": ("nv",), "qdd": ("nv",)}
 FORCES = "gravity external base_motion"
 
 
-def question(inputs: dict[str, Shape], outputs: dict[str, Shape], uses: str = "") -> Callable[[Any], Any]:
+def question(
+    inputs: dict[str, Shape], outputs: dict[str, Shape], uses: str = "", torques_only: bool = True, rates: int = 0
+) -> Callable[[Any], Any]:
     """Enter a function among the questions, under its own name."""
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
-        QUESTIONS[name] = Question(name, function, inputs, outputs, frozenset(uses.split()))
+        QUESTIONS[name] = Question(name, function, inputs, outputs, frozenset(uses.split()), torques_only, rates)
         return function
 
     return enter
@@ -126,6 +135,17 @@ def motion(tree: Tree, part: Partition, around: Surroundings, q: Flat, qd_active
     return qd, linkage.accelerations(qd, linkage.completed(qd, qdd_active, world))
 
 
+@question({**STATE, "qdd_active": ("ni",), "qddd_active": ("ni",)}, {"qd": ("nv",), "qdd": ("nv",), "qddd": ("nv",)})
+def jerks(
+    tree: Tree, part: Partition, around: Surroundings, q: Flat, qd_active: Flat, qdd_active: Flat, qddd_active: Flat
+) -> Any:
+    """(q, and three derivatives of all independent coordinates) -> qd, qdd, qddd of the tree."""
+    qd = Linkage(tree, q, part).rates(qd_active)
+    values, rates_of = (q, qd_active, qdd_active), (q_dot.function(tree, q, qd)[0], qdd_active, qddd_active)
+    (_, qdd), (_, qddd) = time_derivative(lambda *lead: Linkage(tree, lead[0], part).led(*lead[1:]), values, rates_of)
+    return qd, qdd, qddd
+
+
 # ---- dynamics
 
 
@@ -149,6 +169,47 @@ def reactions(tree: Tree, part: Partition, around: Surroundings, q: Flat, qd_act
     """
     found = inverse(Linkage(tree, q, part), qd_active, qdd_active, around)
     return found.tau, found.wrenches
+
+
+@question(WHOLE, {"tau": ("na",)}, FORCES)
+def drives(tree: Tree, part: Partition, around: Surroundings, q: Flat, qd: Flat, qdd: Flat) -> Any:
+    """(q, qd, qdd of the tree, which keep the loops closed) -> tau, as `inverse_dynamics` has it."""
+    return (_active(Linkage(tree, q, part), qd, qdd, around),)
+
+
+@question(WHOLE, {"tau": ("na",), "wrench": ("nb", 6), "cut": ("nl", 6)}, FORCES, torques_only=False)
+def joint_wrenches(tree: Tree, part: Partition, around: Surroundings, q: Flat, qd: Flat, qdd: Flat) -> Any:
+    """(q, qd, qdd of the tree) -> tau, the wrench through every joint of the tree, and through every cut joint.
+
+    Of the tree: what the parent exerts on the child, at the joint, in the axes of the child link. Of cuts as in
+    `reactions`.
+    """
+    return closed_wrenches(Linkage(tree, q, part), qd, qdd, around(q, qd))
+
+
+@question({**WHOLE, "qddd": ("nv",)}, {"tau": ("na",), "tau_dot": ("na",)}, FORCES, rates=1)
+def force_rates(tree: Tree, part: Partition, around: Surroundings, q: Flat, qd: Flat, qdd: Flat, qddd: Flat) -> Any:
+    """(q, qd, qdd, qddd of the tree) -> tau, and its rate."""
+    at, *rest = along_motion(tree, (q, qd, qdd, qddd), 1)
+    tau = [_active(Linkage(tree, at, part), rest[0], rest[1], around)]
+    return *derivatives(tau, 0), *derivatives(tau, 1)
+
+
+@question(
+    {**WHOLE, "qddd": ("nv",)},
+    {"tau": ("na",), "wrench": ("nb", 6), "cut": ("nl", 6),
+     "tau_dot": ("na",), "wrench_dot": ("nb", 6), "cut_dot": ("nl", 6)},
+    FORCES,
+    torques_only=False,
+    rates=1,
+)  # fmt: skip
+def joint_wrench_rates(
+    tree: Tree, part: Partition, around: Surroundings, q: Flat, qd: Flat, qdd: Flat, qddd: Flat
+) -> Any:
+    """(q, qd, qdd, qddd of the tree) -> what `joint_wrenches` has, and the rates of its components."""
+    at, *rest = along_motion(tree, (q, qd, qdd, qddd), 1)
+    found = closed_wrenches(Linkage(tree, at, part), rest[0], rest[1], around(at, rest[0]))
+    return *derivatives(found, 0), *derivatives(found, 1)
 
 
 @question({"q": ("nq",)}, {"M": ("ni", "ni")})
@@ -202,6 +263,13 @@ def inverse_dynamics_derivatives(
     by_rates = (jacobian(tau, list(x)) for x in (qd_active, qdd_active))
     dtau_dq = [column[k] for k in range(len(tau)) for column in columns]
     return dtau_dq, *([x for row in rows for x in row] for rows in by_rates)
+
+
+def _active(linkage: Linkage, qd: Flat, qdd: Flat, around: Surroundings) -> list[Scalar]:
+    """Torques of the active coordinates in a motion of the tree."""
+    q = linkage.q
+    (tau,) = inverse_dynamics_of_tree.function(linkage.tree, q, qd, qdd, world=around(q, qd))
+    return linkage.shared(linkage.project(tau))
 
 
 def _openness(linkage: Linkage) -> Scalar:

@@ -56,6 +56,34 @@ class Reactions(NamedTuple):
     condition: Array
 
 
+class Wrenches(NamedTuple):
+    """Torques of the active joints, and the wrenches through all joints.
+
+    `wrench` (..., nb, 6) is what the parent exerts on each moving link of the tree, at the joint, in the link's axes;
+    `cut` (..., nl, 6) what link a of each loop exerts on b, at the cut, in the axes of frame a.
+    """
+
+    tau: Array
+    wrench: Array
+    cut: Array
+    q: Array
+    converged: Flags
+    condition: Array
+
+
+class Rates(NamedTuple):
+    """Torques of the active joints and their rates, and the motion of the tree that needs them."""
+
+    tau: Array
+    tau_dot: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    qddd: Array
+    converged: Flags
+    condition: Array
+
+
 class Accelerations(NamedTuple):
     """Accelerations of the independent coordinates, and of the whole tree."""
 

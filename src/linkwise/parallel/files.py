@@ -6,7 +6,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from linkwise.errors import InputError, ModelError, UnknownNameError
+from linkwise.errors import InputError, LinkwiseError, ModelError, UnknownNameError
 from linkwise.files import replacing
 from linkwise.parallel.robot import Leg, ParallelRobot
 from linkwise.robot import check
@@ -43,6 +43,16 @@ def text_of(robot: ParallelRobot) -> str:
             for item in getattr(leg.robot, GROUPS[key]):
                 lines += ["", f"[[leg.{key}]]", *table_lines(item, f"leg.{key}")]
     return "\n".join(lines) + "\n"
+
+
+def is_parallel(path: str) -> bool:
+    """Whether a file is one of a parallel robot, so that no other reader need try."""
+    if Path(path).suffix.lower() != ".toml" or not Path(path).is_file():
+        return False
+    try:
+        return {"platform", "leg"} <= parsed(toml_source(Path(path))).keys()
+    except LinkwiseError:
+        return False
 
 
 def load(source: PathOrText) -> ParallelRobot:

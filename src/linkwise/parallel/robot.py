@@ -14,6 +14,7 @@ from linkwise.errors import ModelError, UnknownNameError
 from linkwise.parallel.leg_solution import Solution, solution_of
 from linkwise.parallel.mobility import MOBILITIES, Mobility
 from linkwise.robot import check
+from linkwise.robot.diagnose import Diagnostic
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.robot import GRAVITY, Robot
@@ -209,6 +210,12 @@ class ParallelRobot:
     def na(self) -> int:
         """How many joints are actuated."""
         return len(self.names)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What looks wrong or doubtful in its legs."""
+        every = ((leg.name, d) for leg in self.legs for d in leg.robot.diagnostics)
+        return tuple(d._replace(where=f"leg {name!r} {d.where}") for name, d in every)
 
     def replace(self, **fields: Any) -> ParallelRobot:
         """This robot with other fields: `robot.replace(gravity=(0, 0, 0))`."""

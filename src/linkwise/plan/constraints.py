@@ -10,9 +10,9 @@ import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.plan.curve import Array, Basis
-from linkwise.plan.point import Point
+from linkwise.plan.point import Point, carriers
 from linkwise.plan.rows import LinearRows, Rows, symmetric
-from linkwise.plan.words import Constraint, Term, chosen_joints, fraction, positive
+from linkwise.plan.words import Constraint, Term, chosen_joints, finite, fraction, positive
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar
 from linkwise.vector import dot
@@ -30,9 +30,8 @@ class Reaction(Term, Constraint):
     bounds: Mapping[str, Any]
 
     def _check(self, robot: Robot) -> None:
-        moving = [j.name for j in robot.joints if not j.is_fixed]
-        if self.joint not in moving:
-            raise UnknownNameError("joint in reaction", self.joint, moving)
+        if self.joint not in carriers(robot):
+            raise UnknownNameError("joint in reaction", self.joint, carriers(robot))
 
     def integrand(self, robot: Robot) -> tuple[Rows, Array, bool]:
         self._check(robot)
@@ -79,9 +78,10 @@ class Reaction(Term, Constraint):
 def reaction(joint: str, of: str = "force", **bounds: Any) -> Reaction:
     """The reaction through a joint: a constraint when bounds are given, a term where it is minimised.
 
-    Force and moment are those that the parent exerts on the child link, at the joint, in the child's axes. As a
-    constraint: `force=` and `moment=` bound norms, fx, ..., mz components, by one number or a pair. As a term: the
-    integral of the square of `of`, "force", "moment" or a component.
+    Force and moment are those that the parent exerts on the child link, at the joint, in the child's axes; of a loop,
+    which stands for its cut joint, those that link a exerts on b, in the axes of frame a. As a constraint: `force=` and
+    `moment=` bound norms, fx, ..., mz components, by one number or a pair. As a term: the integral of the square of
+    `of`, "force", "moment" or a component.
     """
     for part in (of, *bounds):
         if part not in PARTS:
@@ -156,7 +156,7 @@ def cyclic(order: int = 2) -> Cyclic:
     return Cyclic(_order(order), {}, {}, "cyclic")
 
 
-def mirrored(pairs: Mapping[str, str], signs: Mapping[str, float] | None = None, order: int = 2) -> Cyclic:
+def mirrored(pairs: Any, signs: Any = None, order: int = 2) -> Cyclic:
     """The end is the mirror image of the start: each joint of a pair ends as the other began, as in a step of a walk.
 
     Args:
@@ -164,7 +164,11 @@ def mirrored(pairs: Mapping[str, str], signs: Mapping[str, float] | None = None,
         signs: -1 for joints, of pairs or single, whose mirror image turns the other way.
         order: up to which derivative.
     """
-    return Cyclic(_order(order), dict(pairs), dict(signs or {}), "mirrored")
+    if not isinstance(pairs, Mapping) or not isinstance(signs or {}, Mapping):
+        given = signs if isinstance(pairs, Mapping) else pairs
+        raise InputError(f"mirrored: expected joints by their partners, {{'left_hip': 'right_hip'}}, got {given!r}.")
+    turned = {name: finite(x, f"mirrored signs {name!r}") for name, x in (signs or {}).items()}
+    return Cyclic(_order(order), dict(pairs), turned, "mirrored")
 
 
 def _order(order: Any) -> int:
@@ -183,7 +187,7 @@ class BaseMotion(Constraint):
         def at(times: Array) -> Array:
             rows = np.zeros((len(times), 18))
             for row, t in zip(rows, times, strict=True):
-                given = np.concatenate([np.asarray(x, dtype=float).ravel() for x in self.function(float(t))])
+                given = _flat(self.function(float(t)), f"base_motion at t = {t:g} s")
                 if given.shape not in ((12,), (18,)):
                     raise InputError(
                         "base_motion: expected velocity and acceleration, perhaps jerk, 6 numbers each,"
@@ -193,6 +197,17 @@ class BaseMotion(Constraint):
             return rows
 
         return at
+
+
+def _flat(parts: Any, what: str) -> Array:
+    """Vectors as one of finite numbers."""
+    try:
+        found = np.concatenate([np.asarray(x, dtype=float).ravel() for x in parts])
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: expected vectors of 6 numbers each, got {parts!r}.") from error
+    if not np.isfinite(found).all():
+        raise InputError(f"{what}: expected finite numbers, got {parts!r}.")
+    return found
 
 
 def base_motion(function: Callable[[float], Any]) -> BaseMotion:
@@ -233,6 +248,8 @@ def bound(
     """Bounds on a function of your own, traced as that of `lw.term`, all along the motion or at one fraction of it."""
     if not callable(function):
         raise InputError(f"bound: expected a function of a point, got {function!r}.")
+    if any(isinstance(x, bool) or not isinstance(x, (int, float, np.number)) for x in (lower, upper)):
+        raise InputError(f"bound {label!r}: expected numbers lower= and upper=, got {lower!r}, {upper!r}.")
     if not lower <= upper or (np.isinf(lower) and np.isinf(upper)):
         raise InputError(f"bound {label!r}: expected lower <= upper, one of them finite, got {lower!r}, {upper!r}.")
     return UserRows(function, float(lower), float(upper), label, None if at is None else fraction(at, "bound at"))

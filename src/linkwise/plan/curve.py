@@ -117,9 +117,15 @@ class Curve:
 
         Before the start and after the end the curve stands at its ends.
         """
-        times = np.asarray(t, dtype=float)
-        s = np.clip(times.reshape(-1) / self.duration, 0.0, 1.0)
+        try:
+            times = np.asarray(t, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"t: expected times in seconds, got {t!r}.") from None
+        share = times.reshape(-1) / self.duration
+        s = np.clip(share, 0.0, 1.0)
         values = self.basis.matrix(s, order) @ self.points / self.duration**order
+        if order:
+            values[np.abs(share - s) > 1e-9] = 0.0
         return values.reshape(*times.shape, -1)
 
     def with_basis(self, basis: Basis) -> Curve:

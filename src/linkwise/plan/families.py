@@ -18,7 +18,7 @@ Solve = Callable[[Any, Plan | None], Plan]
 
 def sweep(
     solve: Solve,
-    values: Iterable[Any],
+    values: Any,
     *,
     executor: Executor | None = None,
     folder: str | PathLike[str] | None = None,
@@ -28,20 +28,23 @@ def sweep(
 
     `solve(value, guess)` returns the plan of one value; `guess` is the plan of a neighbour, to begin from, or None.
     One after the other each begins from the one before. In an executor the middle value is solved first, and all others
-    begin from it; for processes `solve` has to be a function of a module.
+    begin from it; for processes `solve` has to be a function of a module. Ctrl-C ends it; what was finished is kept.
 
     Args:
         solve: what to do for one value.
         values: such as [0.0, 0.1, 1.0]; they are known by their `repr`.
         executor: any `concurrent.futures.Executor`: a pool of processes, or a cluster's.
-        folder: where finished plans are kept; called again after a failure, only those that miss are solved.
+        folder: where finished plans are kept; called again after a failure, only those that miss are solved. A folder
+            belongs to one `solve`: plans are found again by their values alone.
         progress: whether to show a line of it on a terminal.
     """
-    every = list(values)
     if not callable(solve):
         raise InputError(f"sweep: expected a function of a value and a guess, got {solve!r}.")
+    every = list(values) if isinstance(values, Iterable) else []
     if not every:
-        raise InputError("sweep: expected values, got none.")
+        raise InputError(f"sweep: expected values, got {values!r}.")
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InputError(f"sweep executor: expected a concurrent.futures.Executor, got {executor!r}.")
     store = _Store(folder, every)
     line = StatusLine() if progress else None
     plans = {k: plan for k in range(len(every)) if (plan := store.read(k)) is not None}
@@ -49,6 +52,8 @@ def sweep(
     def finished(k: int, plan: Any) -> None:
         if not isinstance(plan, Plan):
             raise InputError(f"sweep: expected a Plan from the function for the value {every[k]!r}, got {plan!r}.")
+        if plan.status == "interrupted":  # Ctrl-C, which a single plan answers by its best motion so far
+            raise KeyboardInterrupt
         plans[k] = plan
         store.write(k, plan)
         if line:

@@ -10,11 +10,13 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from linkwise._version import __version__
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.files import replacing
+from linkwise.plan.carrier import Carrier
 from linkwise.plan.curve import Basis, Curve
 from linkwise.plan.problem import Worst
 from linkwise.plan.program import Dual
@@ -24,15 +26,30 @@ SUFFIXES = (".npz", ".csv")
 UNREADABLE = (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
-def save(plan: Plan, path: str | PathLike[str], step: float | None = None) -> None:
+class Meta(msgspec.Struct):
+    """What a file says of a plan beside its curve."""
+
+    robot: str
+    degree: int
+    duration: float
+    objective: float
+    status: str
+    worst: tuple[float, str, float]
+    terms: dict[str, float]
+    multipliers: dict[str, float]
+    facts: dict[str, Any]
+    duals: list[tuple[str, float, float]]
+
+
+def save(plan: Plan, path: Any, step: float | None = None) -> None:
     """Write a plan; the suffix tells the form."""
-    if Path(path).suffix.lower() not in SUFFIXES:
+    if not isinstance(path, (str, PathLike)) or Path(path).suffix.lower() not in SUFFIXES:
         raise InputError(f"save: expected a name that ends in {' or '.join(SUFFIXES)}, got {path!r}.")
     if Path(path).suffix.lower() == ".npz":
+        base = {"base": plan.carrier.rows} if plan.carrier else {}
+        breaks, meta = np.array(plan.curve.basis.breaks), json.dumps(_meta(plan))
         with replacing(path) as part:
-            np.savez(
-                part, points=plan.curve.points, breaks=np.array(plan.curve.basis.breaks), meta=json.dumps(_meta(plan))
-            )
+            np.savez(part, points=plan.curve.points, breaks=breaks, meta=meta, **base)  # type: ignore[arg-type]
         return
     columns = plan.columns(step)
     with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
@@ -56,20 +73,27 @@ def load(path: str | PathLike[str]) -> Plan:
     """The plan of an .npz file."""
     from linkwise.robot.toml import load_toml
 
+    if not isinstance(path, (str, PathLike)):
+        raise InputError(f"load: expected a path, got {path!r}.")
     try:
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            meta = json.loads(str(archive["meta"]))
-            points, breaks = archive["points"], archive["breaks"]
-        basis = Basis(int(meta["degree"]), tuple(breaks.tolist()))
-        robot = load_toml(meta["robot"].encode(errors="surrogatepass"))
+            meta = msgspec.convert(json.loads(str(archive["meta"])), Meta)
+            points, breaks = archive["points"].astype(float), archive["breaks"].astype(float)
+            base = archive["base"].astype(float) if "base" in archive else None
+        if not (np.isfinite(points).all() and (np.diff(breaks) > 0.0).all() and 0.0 < meta.duration < np.inf):
+            raise ValueError
+        if base is not None and not (base.ndim == 2 and base.shape[1] == 18 and len(base) > 3):
+            raise ValueError
+        basis = Basis(meta.degree, tuple(breaks.tolist()))
+        robot = load_toml(meta.robot.encode(errors="surrogatepass"))
         if points.shape != (basis.count, len(robot.names)):
             raise InputError(
                 f"{Path(path).name}: expected points of shape {(basis.count, len(robot.names))}, got {points.shape}."
             )
         return Plan(
-            robot, Curve(basis, points, float(meta["duration"])), meta["objective"], meta["status"],
-            Worst(*meta["worst"]), meta["terms"], meta["multipliers"], meta["facts"],
-            tuple(Dual(*d) for d in meta["duals"]),
+            robot, Curve(basis, points, meta.duration), meta.objective, meta.status, Worst(*meta.worst), meta.terms,
+            meta.multipliers, meta.facts, tuple(Dual(*d) for d in meta.duals),
+            None if base is None else Carrier(base),
         )  # fmt: skip
     except OSError as error:
         reason = error.strerror or str(error)
@@ -77,4 +101,6 @@ def load(path: str | PathLike[str]) -> Plan:
     except LinkwiseError:
         raise
     except UNREADABLE as error:
-        raise InputError(f"{Path(path).name}: expected a plan as Plan.save writes it, got no such file.") from error
+        raise InputError(
+            f"{Path(path).name}: expected a plan as Plan.save writes it, got something else, or a part of one."
+        ) from error

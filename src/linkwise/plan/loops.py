@@ -124,21 +124,27 @@ def closure_rows(robot: Robot, basis: Basis, fixed: Array) -> list[Rows]:
 class Closing:
     """The motion of a robot with loops, exactly closed, from curves that nearly close them."""
 
-    def __init__(self, robot: Robot) -> None:
-        self.closed: Closed = compile(robot).closed
+    def __init__(self, robot: Robot, base_motion: bool = False) -> None:
+        self.closed: Closed = compile(robot, base_motion=base_motion).closed
 
     def q(self, near: Array) -> Array:
         """Positions of all joints, with the independent ones of `near`."""
         return np.asarray(self.closed.positions(self.closed.of(near), near).q)
 
-    def rates(self, curve: Sequence[Array]) -> tuple[Array, Array]:
-        """Velocities and accelerations of all joints."""
-        qd, qdd = self.closed.assembled.motion(self.q(curve[0]), *map(self.closed.of, curve[1:]))
-        return qd, qdd
+    def motion(self, curve: Sequence[Array]) -> tuple[Array, Array, Array, Array]:
+        """Positions, velocities, accelerations and jerks of all joints, from those of the curves."""
+        q = self.q(curve[0])
+        qd, qdd, qddd = self.closed.assembled.jerks(q, *map(self.closed.of, curve[1:]))
+        return q, qd, qdd, qddd
 
-    def tau(self, curve: Sequence[Array]) -> Array:
-        """Torques of all joints; passive ones have none."""
-        found = np.zeros_like(curve[0])
-        torques = self.closed.assembled.inverse_dynamics(self.q(curve[0]), *map(self.closed.of, curve[1:]))
-        found[..., list(self.closed.structure.part.active)] = torques
-        return found
+    def torques(self, curve: Sequence[Array], base: Sequence[Array]) -> tuple[Array, Array]:
+        """Torques of all joints, and their rates; passive ones have none."""
+        found = np.zeros((2, *curve[0].shape))
+        active = self.closed.assembled.force_rates(*self.motion(curve), *base)
+        found[..., list(self.closed.structure.part.active)] = active
+        return found[0], found[1]
+
+    def wrenches(self, curve: Sequence[Array], base: Sequence[Array]) -> tuple[Array, Array]:
+        """Wrenches through the joints of the tree, and through the cut ones."""
+        _, wrench, cut = self.closed.assembled.joint_wrenches(*self.motion(curve)[:3], *base)
+        return wrench, cut

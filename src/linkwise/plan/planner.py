@@ -11,6 +11,7 @@ import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.plan import solvers
+from linkwise.plan.carrier import Carrier
 from linkwise.plan.constraints import Passive
 from linkwise.plan.curve import Array, Basis, Curve
 from linkwise.plan.guess import first_motion
@@ -158,17 +159,24 @@ def _result(problem: Problem, found: Found, monitor: Any, solver: str, seconds: 
     return Plan(
         problem.robot, found.curve, program.f(x), found.answer.status, found.worst, terms,
         _multipliers(program, found.answer.multipliers), facts, program.duals(found.answer.multipliers),
+        Carrier.of(problem.base) if problem.base else None,
     )  # fmt: skip
 
 
 def _multipliers(program: Program, duals: Array) -> dict[str, float]:
-    """For each constraint what a larger limit would change: d objective / d limit, summed over its points."""
+    """For each limit what a larger one would change: d objective / d limit, summed over its points.
+
+    A larger distance to keep makes things worse, any other larger limit better. Equations have no limit.
+    """
     total: dict[str, float] = {}
     if not len(duals):
         return total
-    for row in np.flatnonzero(np.abs(duals) > 1e-12):
-        name = program.names[row].name
-        total[name] = total.get(name, 0.0) - abs(float(duals[row])) / float(program.scale[row])
+    powers = program.powers
+    for row in np.flatnonzero((np.abs(duals) > 1e-12) & (program.row_lower < program.row_upper)):
+        name, distance, size = program.names[row].name, np.isinf(program.row_upper[row]), float(program.scale[row])
+        bound = size * float((program.row_lower if distance else program.row_upper)[row])
+        slope = 2.0 * np.sqrt(bound) if powers[row] == 2 else 1.0  # of what is bounded by what the user gave
+        total[name] = total.get(name, 0.0) + (1.0 if distance else -1.0) * abs(float(duals[row])) / size * float(slope)
     return total
 
 

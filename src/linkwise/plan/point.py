@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from linkwise.algorithms.algorithm import World, moving_base
 from linkwise.algorithms.closed_chain import Linkage
+from linkwise.algorithms.closed_wrenches import closed_wrenches
 from linkwise.algorithms.elastic_feedforward import motors_of_motion
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.algorithms.kinematics import link_velocities, world_poses
 from linkwise.closed.structure import structure_of
-from linkwise.errors import InputError, LinkwiseError
+from linkwise.errors import InputError, LinkwiseError, UnknownNameError
+from linkwise.jet import Jet, part
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot
@@ -22,6 +25,29 @@ from linkwise.spatial import Motion, Pose, Wrench
 from linkwise.vector import Vec3
 
 ORDERS = 5  # q and four derivatives
+
+
+def carriers(robot: Robot) -> list[str]:
+    """What reactions go through: joints that move, and the cut joints of loops by the names of these."""
+    return [*(j.name for j in robot.joints if not j.is_fixed), *(loop.name for loop in robot.loops)]
+
+
+class Series(NamedTuple):
+    """A closed chain whose scalars carry their rates: how all joints move, and the accelerations of those that lead."""
+
+    linkage: Linkage
+    qd: list[Scalar]
+    qdd: list[Scalar]
+    qdd_i: list[Scalar]
+
+
+def _drives(linkage: Linkage, qd: Sequence[Scalar], qdd_i: Sequence[Scalar], world: World) -> list[Scalar]:
+    """Torques of all joints of a closed chain; passive ones have none."""
+    found: list[Scalar] = [0.0] * linkage.tree.nv
+    torques = linkage.shared(linkage.forces(qd, qdd_i, world).force)
+    for v, x in zip(linkage.part.active, torques, strict=True):
+        found[v] = x
+    return found
 
 
 class Point:
@@ -46,20 +72,29 @@ class Point:
         base: Sequence[Sequence[Scalar]] = (),
     ) -> None:
         self.robot = robot
-        self.q, self.qd, self.qdd, self.qddd, self.qdddd = (list(x) for x in motion)
+        self.q, self.qd, self.qdd, self._qddd, self.qdddd = (list(x) for x in motion)
         self.s, self.data, self._base = s, list(data), base
         if robot.loops:  # the independent joints lead
-            self.qd = self._linkage.rates([self.qd[v] for v in self._linkage.part.independent])
-            self.qdd = self._linkage.accelerations(self.qd, self._leading)
+            self._leads = [[x[v] for v in self._linkage.part.independent] for x in (self.qd, self.qdd, self._qddd)]
+            self.qd, self.qdd = self._linkage.led(*self._leads[:2])
 
     @cached_property
     def _linkage(self) -> Linkage:
         """The loops of the robot, where it has some."""
         return Linkage(self._lean, self.q, structure_of(self.robot).part)
 
-    @property
-    def _leading(self) -> list[Scalar]:
-        return [self.qdd[v] for v in self._linkage.part.independent]
+    @cached_property
+    def _series(self) -> Series:
+        """The closed motion with its rate."""
+        pairs = zip([self.q, *self._leads[:2]], [self.qd, *self._leads[1:]], strict=True)
+        q, qd_i, qdd_i = ([Jet(x) for x in zip(*pair, strict=True)] for pair in pairs)
+        linkage = Linkage(self._lean, q, self._linkage.part)
+        return Series(linkage, *linkage.led(qd_i, qdd_i), qdd_i)
+
+    @cached_property
+    def qddd(self) -> list[Scalar]:
+        """Jerks (n)."""
+        return [part(x, 1) for x in self._series.qdd] if self.robot.loops else self._qddd
 
     @property
     def gap(self) -> list[Scalar]:
@@ -87,11 +122,7 @@ class Point:
         In loops passive joints have none.
         """
         if self.robot.loops:
-            found: list[Scalar] = [0.0] * len(self.q)
-            force = self._linkage.forces(self.qd, self._leading, self._world()).force
-            for v, x in zip(self._linkage.part.active, self._linkage.shared(force), strict=True):
-                found[v] = x
-            return found
+            return _drives(self._linkage, self.qd, self._leads[1], self._world())
         if self.tree.elastic_bodies:
             return self._motors[3]
         (tau,) = inverse_dynamics.function(self._lean, self.q, self.qd, self.qdd, world=self._world())
@@ -120,7 +151,8 @@ class Point:
         if self.tree.elastic_bodies:
             raise InputError("effort_rate: expected rigid drives, got elastic ones. Bound jerks, or use robot.rigid().")
         if self.robot.loops:
-            raise InputError(f"effort_rate: expected a tree, got {self.robot.name!r} with loops. Bound jerks.")
+            linkage, qd, _, qdd_i = self._series
+            return [part(x, 1) for x in _drives(linkage, qd, qdd_i, self._world(rates=True))]
         motion = (self.q, self.qd, self.qdd, self.qddd)
         world = self._world(rates=True)
         _, rates = force_rates.function(self._lean, *motion, world=world, order=1, route="recursion")
@@ -128,8 +160,12 @@ class Point:
 
     @cached_property
     def _wrenches(self) -> list[list[Scalar]]:
+        """Through the joints that move, and through those that were cut."""
         if self.robot.loops:
-            raise InputError(f"reaction: expected a tree, got {self.robot.name!r} with loops.")
+            linkage = Linkage(self.tree, self.q, self._linkage.part)
+            found = closed_wrenches(linkage, self.qd, self.qdd, self._world())
+            six = [*found.wrenches, *found.cuts]
+            return [six[k : k + 6] for k in range(0, len(six), 6)]
         state = [self.q, self.qd, self.qdd]
         if self.tree.elastic_bodies:
             state = [x + motors for x, motors in zip(state, self._motors[:3], strict=True)]
@@ -137,9 +173,14 @@ class Point:
         return [list(flat[k : k + 6]) for k in range(0, len(flat), 6)]
 
     def wrench(self, joint: str) -> Wrench:
-        """The reaction through a joint, on its child link at the joint, in the link's axes."""
-        moving = [j.name for j in self.robot.joints if not j.is_fixed]
-        w = self._wrenches[moving.index(joint)]
+        """The reaction through a joint, on its child link at the joint, in the link's axes.
+
+        Through the cut joint of a loop, by the loop's name: on link b, in the axes of frame a.
+        """
+        names = carriers(self.robot)
+        if joint not in names:
+            raise UnknownNameError("joint that moves", joint, names)
+        w = self._wrenches[names.index(joint)]
         return Wrench(Vec3(*w[:3]), Vec3(*w[3:]))
 
     @cached_property

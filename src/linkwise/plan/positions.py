@@ -13,6 +13,7 @@ from linkwise.plan.bounds import open_chain, positive, whole
 from linkwise.plan.reach import step_kernel
 from linkwise.robot.coordinates import find
 from linkwise.robot.robot import Robot
+from linkwise.spatial import Pose
 
 Array = NDArray[np.float64]
 
@@ -156,9 +157,12 @@ class _Problem:
 def _targets(pose: Any, mask: Any) -> tuple[Array, Array]:
     """Poses as 4 by 4 matrices, and weights of directions."""
     try:
-        given, weights = np.asarray(pose, dtype=float), np.asarray(mask, dtype=float)
+        given = np.asarray(pose.matrix() if isinstance(pose, Pose) else pose, dtype=float)
+        weights = np.asarray(mask, dtype=float)
     except (TypeError, ValueError) as error:
-        raise InputError("inverse_kinematics: expected numbers for pose and mask.") from error
+        raise InputError(
+            f"inverse_kinematics: expected numbers for pose and mask, got {pose!r} and {mask!r}."
+        ) from error
     if weights.shape != (6,) or not (np.isfinite(weights).all() and (weights >= 0.0).all() and weights.any()):
         raise InputError(
             f"inverse_kinematics mask: expected six weights of at least 0, linear directions first, got {mask!r}."

@@ -35,7 +35,8 @@ LISTS: dict[str, Callable[..., Any]] = {
     "mirrored": constraints.mirrored,
 }
 OPTIONS = (
-    "duration", "control_points", "degree", "points", "solver", "tolerance", "refine", "time_limit", "iterations",
+    "duration", "control_points", "degree", "points", "knots", "guess", "solver", "tolerance", "refine",
+    "time_limit", "iterations",
 )  # fmt: skip
 KEYS = ("start", "goal", "minimize", "limits", *LISTS, *OPTIONS)
 

@@ -13,10 +13,12 @@ import numpy as np
 from linkwise.algorithms import elastic_feedforward, force_rates, joint_wrenches
 from linkwise.compile import compile
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
+from linkwise.plan.carrier import Carrier
 from linkwise.plan.curve import Array, Curve
 from linkwise.plan.loops import Closing
 from linkwise.plan.problem import Worst
 from linkwise.plan.program import Dual
+from linkwise.plan.words import positive
 from linkwise.robot.robot import Robot
 
 if TYPE_CHECKING:
@@ -36,9 +38,11 @@ class Plan:
         status: "converged", "infeasible", "stopped" (too many iterations), "out of time" or "interrupted".
         worst: the largest violation on the fine grid, relative to its limit, with its name and time.
         terms: the integral of each term without its factor, by name.
-        multipliers: what a larger limit would change: d objective / d limit, by name of the constraint.
+        multipliers: what a larger limit would change: d objective / d limit, by name of the constraint; none for
+            equations, and for limits of positions.
         facts: how it was computed: solver, iterations, rounds, seconds.
         duals: multipliers of single rows, from which a solver can start again.
+        carrier: how the base moves, or None where it stands still.
     """
 
     robot: Robot
@@ -50,6 +54,7 @@ class Plan:
     multipliers: Mapping[str, float] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     duals: tuple[Dual, ...] = field(default=(), repr=False)
+    carrier: Carrier | None = field(default=None, repr=False)
 
     @property
     def duration(self) -> float:
@@ -78,27 +83,31 @@ class Plan:
 
     def qd(self, t: Any) -> Array:
         """Velocities."""
-        return self._closing.rates(self._motion(t))[0] if self._closing else self.curve(t, 1)
+        return self._closing.motion(self._motion(t))[1] if self._closing else self.curve(t, 1)
 
     def qdd(self, t: Any) -> Array:
         """Accelerations."""
-        return self._closing.rates(self._motion(t))[1] if self._closing else self.curve(t, 2)
+        return self._closing.motion(self._motion(t))[2] if self._closing else self.curve(t, 2)
 
     def qddd(self, t: Any) -> Array:
         """Jerks."""
-        return self.curve(t, 3)
+        return self._closing.motion(self._motion(t))[3] if self._closing else self.curve(t, 3)
 
     @cached_property
     def _closing(self) -> Closing | None:
-        return Closing(self.robot) if self.robot.loops else None
+        return Closing(self.robot, self.carrier is not None) if self.robot.loops else None
 
     def _motion(self, t: Any) -> list[Array]:
-        return [self.curve(t, k) for k in range(3)]
+        return [self.curve(t, k) for k in range(4)]
+
+    def _base(self, t: Any, count: int = 3) -> list[Array]:
+        """So many of velocity, acceleration and jerk of the base, where it moves."""
+        return self.carrier(np.asarray(t, dtype=float) / self.duration)[:count] if self.carrier else []
 
     @property
     def has_rates(self) -> bool:
-        """Whether the torques have rates: those of rigid drives of trees do."""
-        return not (self.is_elastic or self.robot.loops)
+        """Whether the torques have rates: those of rigid drives do."""
+        return not self.is_elastic
 
     @cached_property
     def is_elastic(self) -> bool:
@@ -107,7 +116,7 @@ class Plan:
 
     @cached_property
     def _rates(self) -> Any:
-        return compile(self.robot, force_rates)
+        return compile(self.robot, force_rates, base_motion=self.carrier is not None)
 
     def _motors(self, t: Any) -> Any:
         """Motion of motors behind springs, and torques of all drives."""
@@ -120,29 +129,37 @@ class Plan:
     def tau(self, t: Any) -> Array:
         """Torques of the drives; zero for passive joints of loops."""
         if self._closing:
-            return self._closing.tau(self._motion(t))
+            return self._closing.torques(self._motion(t), self._base(t))[0]
         if self.is_elastic:
             return self._motors(t).tau
-        return self._rates(self.q(t), self.qd(t), self.qdd(t), self.qddd(t)).tau
+        return self._rates(*self._motion(t), *self._base(t)).tau
 
     def tau_dot(self, t: Any) -> Array:
-        """Torque rates, of rigid drives of trees."""
+        """Torque rates, of rigid drives."""
         if not self.has_rates:
-            raise InputError("tau_dot: expected rigid drives of a tree, got elastic ones or loops.")
-        return self._rates(self.q(t), self.qd(t), self.qdd(t), self.qddd(t)).tau_dot
+            raise InputError("tau_dot: expected rigid drives, got elastic ones.")
+        if self._closing:
+            return self._closing.torques(self._motion(t), self._base(t))[1]
+        return self._rates(*self._motion(t), *self._base(t)).tau_dot
 
     @cached_property
     def _wrenches(self) -> Any:
-        return compile(self.robot, joint_wrenches)
+        return compile(self.robot, joint_wrenches, base_motion=self.carrier is not None)
 
     def wrenches(self, t: Any) -> Array:
-        """Reactions through the joints (..., links, 6), as `joint_wrenches` has them, of a tree."""
-        if self.robot.loops:
-            raise InputError("wrenches: expected a tree, got loops. lw.compile(robot).closed.reactions has cut joints.")
+        """Reactions through the joints (..., links, 6), as `joint_wrenches` has them."""
+        if self._closing:
+            return self._closing.wrenches(self._motion(t), self._base(t, 2))[0]
         state = [self.q(t), self.qd(t), self.qdd(t)]
         if self.is_elastic:
             state = [np.concatenate(pair, axis=-1) for pair in zip(state, self._motors(t)[:3], strict=True)]
-        return self._wrenches(*state).wrench
+        return self._wrenches(*state, *self._base(t, 2)).wrench
+
+    def cut_wrenches(self, t: Any) -> Array:
+        """Reactions through the cut joints of loops (..., loops, 6): of link a on b, in the axes of frame a."""
+        if not self._closing:
+            raise InputError(f"cut_wrenches: expected a robot with loops, got the tree {self.robot.name!r}.")
+        return self._closing.wrenches(self._motion(t), self._base(t, 2))[1]
 
     # ---- channels by name
 
@@ -150,24 +167,24 @@ class Plan:
         """Evenly spread times, the end among them; with `step` at that distance, the last one at the end."""
         if step is None:
             return np.linspace(0.0, self.duration, 401)
-        if not 0.0 < step < np.inf:
-            raise InputError(f"step: expected seconds above zero, got {step!r}.")
+        step = positive(step, "step")
         even = np.arange(int(np.ceil(self.duration / step - 1e-9))) * step
         return np.append(even, self.duration)
 
     def columns(self, step: float | None = None) -> dict[str, Array]:
-        """Everything as named columns: t, q.elbow, ..., tau.elbow, tau_dot.elbow, wrench.elbow.fx, ..."""
+        """Everything as named columns: t, q.elbow, ..., tau.elbow, tau_dot.elbow, wrench.elbow.fx, ..., cut.tip.fx."""
         t = self.times(step)
         found = {"t": t}
         rates = ("tau_dot",) if self.has_rates else ()
-        for quantity in ("q", "qd", "qdd", *(() if self.robot.loops else ("qddd",)), "tau", *rates):
+        for quantity in ("q", "qd", "qdd", "qddd", "tau", *rates):
             values = getattr(self, quantity)(t)
             found |= {f"{quantity}.{n}": values[:, k] for k, n in enumerate(self.robot.names)}
-        if self.robot.loops:
-            return found
-        wrench = self.wrenches(t)
         moving = [j.name for j in self.robot.joints if not j.is_fixed]
-        found |= {f"wrench.{n}.{c}": wrench[:, k, i] for k, n in enumerate(moving) for i, c in enumerate(WRENCH)}
+        through = {"wrench": (moving, self.wrenches(t))}
+        if self.robot.loops:
+            through["cut"] = ([loop.name for loop in self.robot.loops], self.cut_wrenches(t))
+        for key, (names, six) in through.items():
+            found |= {f"{key}.{n}.{c}": six[:, k, i] for k, n in enumerate(names) for i, c in enumerate(WRENCH)}
         return found
 
     def __getitem__(self, name: str) -> Array:

@@ -12,7 +12,7 @@ from linkwise.errors import InputError
 from linkwise.plan.curve import Array, Basis
 from linkwise.plan.point import Point
 from linkwise.plan.rows import LinearRows, Rows
-from linkwise.plan.words import Constraint, Term, chosen_joints, fraction, positive, vector
+from linkwise.plan.words import Constraint, Term, chosen_joints, finite, fraction, positive, vector
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar, sqrt
 from linkwise.spatial import Pose
@@ -41,7 +41,7 @@ class Via(Constraint):
         A = np.zeros((len(names), basis.count, len(robot.names)))
         for row, name in zip(A, names, strict=True):
             row[:, robot.names.index(name)] = B
-        wanted = np.array([float(self.q[n]) for n in names])
+        wanted = np.array([self.q[n] for n in names])
         return [LinearRows("via", tuple(names), A.reshape(len(names), -1), wanted, wanted, self.at)]
 
     def rows(self, robot: Robot) -> list[Rows]:
@@ -90,7 +90,7 @@ def via(
     if q is not None:
         if not isinstance(q, Mapping):
             raise InputError(f"via q: expected positions by joint, {{'elbow': 0.5}}, got {q!r}.")
-        return Via(s, dict(q))
+        return Via(s, {name: finite(x, f"via q {name!r}") for name, x in q.items()})
     if (position is None) == (pose is None):
         raise InputError(f"via frame {frame!r}: expected either position=(x, y, z) or pose=T of 4 by 4.")
     loose = positive(tolerance, "via tolerance")
@@ -191,7 +191,10 @@ def _sampled(path: Any) -> Callable[[Array], Array]:
 
         evaluated(np.array([0.0, 1.0]))
         return evaluated
-    points = np.asarray(path, dtype=float)
+    try:
+        points = np.asarray(path, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"tool_path path: expected points (k, 3) or a function of s, got {path!r}.") from error
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2 or not np.isfinite(points).all():
         raise InputError(f"tool_path path: expected points (k, 3) or a function of s, got shape {points.shape}.")
     from scipy.interpolate import make_interp_spline
@@ -284,7 +287,7 @@ def keep_out(
         length = float(np.linalg.norm(n))
         if not length > 0.0:
             raise InputError(f"{what} half_space: expected a normal that is not zero, got {first!r}.")
-        return KeepOut(frame, r, centre, None, (n / length, float(second)), None)
+        return KeepOut(frame, r, centre, None, (n / length, finite(second, f"{what} half_space's level")), None)
     far = 0.0 if second == 0 else positive(second, f"{what} other's radius")
     if r + far <= 0.0:
         raise InputError(f"{what}: expected two spheres, one with a radius above zero, got points.")

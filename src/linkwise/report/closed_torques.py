@@ -18,20 +18,19 @@ from linkwise.trajectory.trajectory import Array
 OPEN = 1e-3  # rad or m by which positions in a file may miss those that close the loops, as by rounding
 
 
-def read_closed(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False) -> Trajectory:
+def read_closed(
+    path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False, jerks: bool = False
+) -> Trajectory:
     """The motion in a file with columns of all joints, or of the independent ones alone, which the others follow.
 
-    Velocities and accelerations are those of the independent joints; the others' follow from the loops.
+    Velocities, accelerations and jerks are those of the independent joints; the others' follow from the loops.
     """
     closed = compile(robot).closed
     try:
-        motion, every = read(path, robot, ignore_extra=ignore_extra), True
-    except MissingColumns as error:
+        motion, every = read(path, robot, ignore_extra=ignore_extra, jerks=jerks), True
+    except MissingColumns:
         leading = robot.replace(loops=()).lock(closed.passive)
-        try:
-            motion, every = read(path, leading, ignore_extra=ignore_extra), False
-        except MissingColumns:
-            raise error from None
+        motion, every = read(path, leading, ignore_extra=ignore_extra, jerks=jerks), False
     q = closed.positions(closed.of(motion.q), motion.q) if every else closed.positions(motion.q, along=True)
     lost = ~q.converged
     if every:
@@ -43,23 +42,36 @@ def read_closed(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool =
             f" {robot.name!r} close, got none. Give the columns of {', '.join(closed.independent)} alone, within reach."
         )
     kernels = closed.assembled
-    qd, qdd = (x[:, kernels.independent] if every else x for x in (motion.qd, motion.qdd))
-    accelerations = np.einsum("rij,rj->ri", kernels.velocity_map(q.q), qdd) + kernels.drift(q.q, qd)
+    jerk = np.zeros_like(motion.qdd) if motion.qddd is None else motion.qddd
+    leads = [x[:, kernels.independent] if every else x for x in (motion.qd, motion.qdd, jerk)]
+    qd, qdd, qddd = kernels.jerks(q.q, *leads)
     note = f"{', '.join(closed.passive)} follow from the loops"
-    return replace(motion, q=q.q, qd=kernels.rates(q.q, qd), qdd=accelerations, notes=(*motion.notes, note))
+    return replace(motion, q=q.q, qd=qd, qdd=qdd, qddd=qddd if jerks else None, notes=(*motion.notes, note))
 
 
-def active_torques(robot: Robot, motion: Trajectory, external: Mapping[str, Sequence[float]]) -> Array:
-    """Torques (rows, nv) that move a closed chain: G^T times the tree's at the active joints, zero at all others.
+def closed_forces(
+    robot: Robot, motion: Trajectory, external: Mapping[str, Sequence[float]], *, wrenches: bool, rates: bool
+) -> dict[str, Array]:
+    """Forces along a motion that keeps the loops closed, by name: tau, and where they are asked for wrench and rates.
 
-    Where more joints are active than needed, those with the least sum of squares.
+    `tau` (rows, nv) is G^T times the tree's torques at the active joints, zero at all others; where more joints are
+    active than needed, with the least sum of squares. `cut` (rows, loops, 6) is beside `wrench` what cut joints carry.
     """
-    dyn = compile(robot, external=tuple(external))
+    kernels = compile(robot, external=tuple(external)).closed.assembled
     extra = [np.array(list(external.values()), dtype=float)] if external else []
-    kernels = compile(robot).closed.assembled
-    tree = dyn.inverse_dynamics(motion.q, motion.qd, motion.qdd, *extra)
-    force = np.einsum("rij,ri->rj", kernels.velocity_map(motion.q), tree)
-    places = list(kernels.structure.part.active)
-    tau = np.zeros_like(tree)
-    tau[:, places] = kernels.share(motion.q, force, np.ones(len(places)))
-    return tau
+    state = (motion.q, motion.qd, motion.qdd)
+    if rates:
+        if motion.qddd is None:
+            raise InputError("rates: expected a motion with jerks, got one without. Read it with jerks=True.")
+        asked = kernels.joint_wrench_rates if wrenches else kernels.force_rates
+        still = [np.zeros_like(x) for x in extra]  # the loads keep their components in the axes of their frames
+        found = asked(*state, motion.qddd, *extra, *still)._asdict()
+    elif wrenches:
+        found = kernels.joint_wrenches(*state, *extra)._asdict()
+    else:
+        found = {"tau": kernels.drives(*state, *extra)}
+    for key in ("tau", "tau_dot") if rates else ("tau",):
+        full = np.zeros((len(motion.q), robot.nv))
+        full[:, list(kernels.structure.part.active)] = found[key]
+        found[key] = full
+    return found

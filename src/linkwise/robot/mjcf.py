@@ -10,6 +10,7 @@ from linkwise.errors import ModelError
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link, turned
 from linkwise.robot.mjcf_joints import coupled, free_joint, single_joint
+from linkwise.robot.mjcf_loops import Bodies, connected
 from linkwise.robot.mjcf_settings import MAIN, ORIENTATIONS, Context
 from linkwise.robot.robot import Robot
 from linkwise.robot.source import PathOrText, Source, refuse_errors
@@ -36,8 +37,9 @@ def load_mjcf(source: PathOrText, *, strict: bool = False) -> Robot:
 
     Joints come in MuJoCo's order with MuJoCo's positions (`ref` included); a free joint has Linkwise's own
     coordinates. Bodies are links, sites with names are frames, and the root link is "world". Damping and frictionloss
-    are friction; a joint that a linear equality ties to another mimics it. Shapes are never looked at, so a body that
-    moves needs its <inertial>. Forces that are not modelled (other equalities, tendons, gravity compensation, fluids)
+    are friction; a joint that a linear equality ties to another mimics it, and points that <connect> holds together are
+    a loop, whose active joints are those with actuators. Shapes are never looked at, so a body that moves needs its
+    <inertial>. Forces that are not modelled (other equalities, tendons, gravity compensation, fluids)
     are listed in `robot.diagnostics`; an element that changes the robot in a way that is not known is refused.
 
     Args:
@@ -78,6 +80,8 @@ class _Reader(Context):
         self.links = [Link(WORLD)]
         self.joints: list[Joint] = []
         self.frames: list[Frame] = []
+        self.placed = {WORLD: Pose()}  # in the reference position
+        self.mocap: set[str] = set()
         worlds = root.all("worldbody")
         self.link_names = {WORLD, *_names(worlds, ("body",))}
         self.joint_names = set(_names(worlds, JOINTS))
@@ -92,11 +96,14 @@ class _Reader(Context):
         waiting.reverse()
         while waiting:
             waiting += reversed(self.body(*waiting.pop()))
-        joints = coupled(self, self.joints, root.all("equality"))
+        equalities = [] if "equality" in self.settings.disabled else root.all("equality")
+        joints = coupled(self, self.joints, equalities)
+        actuated = {e.attributes.get("joint", "") for section in root.all("actuator") for e in section.children}
+        loops = connected(self, Bodies(self.placed, joints, self.frames, actuated, self.mocap), equalities)
         self.remark(root)
         name = root.attributes.get("model") or PurePath(self.file.name).stem
         try:
-            return Robot(self.links, joints, self.frames, gravity=self.settings.gravity, name=name, notes=self.notes)
+            return Robot(self.links, joints, self.frames, loops, self.settings.gravity, name, self.notes)
         except ModelError as error:
             raise self.unplaced(error, root.line) from error
 
@@ -132,6 +139,7 @@ class _Reader(Context):
         if self.number(e, "gravcomp", item, 0.0):
             self.note("warning", item, "gravcomp is not modelled: the robot carries its own weight")
         if e.attributes.get("mocap") == "true":
+            self.mocap.add(name)
             self.note("info", item, "is moved by motion capture: taken as fixed")
         X = X @ self.placement(e, item)
         parts = self.parts(e, self.classes.name(e, "childclass", childclass), item)
@@ -157,6 +165,7 @@ class _Reader(Context):
 
     def hang(self, link: Link, parent: str, X: Pose, joints: list[Part]) -> None:
         """Join a link to its parent; between several joints stand links without mass."""
+        self.placed[link.name] = self.placed[parent] @ X
         if not joints:
             name = _unused(f"{link.name}_weld", self.joint_names)
             self.joints.append(Joint(name, parent, link.name, "fixed", X))

@@ -102,6 +102,8 @@ def coupled(reader: Context, joints: list[Joint], equalities: Iterable[Element])
             item = f"equality {e.attributes['name']!r}" if e.attributes.get("name") else f"equality <{e.tag}>"
             if whole.attributes.get("active") == "false":
                 continue
+            if e.tag == "connect":  # a loop
+                continue
             if e.tag != "joint":
                 reader.note("warning", item, f"<{e.tag}> is not modelled: the robot is a tree without it")
                 continue

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 UNITS = {"prismatic": ("m", "m/s", "N", "N/s"), "floating": ("m", "m/s, rad/s", "N, N m", "N/s, N m/s")}
 MAX_JOINTS = 60  # rows of a picture; more would not fit into an image file
+REM_PER_INCH = 6.25  # 9.6 inches fill a page
 
 
 def torque_figure(result: Torques) -> Figure:
@@ -147,7 +148,10 @@ def panels(t: Any, curves: Mapping[str, Any], marks: Mapping[str, tuple[Any, Any
 
 
 def inline_svg(figure: Figure, prefix: str, title: str) -> str:
-    """A picture as SVG inside a page: transparent, in the page's text colour, with ids of its own and a title."""
+    """A picture as SVG inside a page: transparent, in the page's text colour, with ids of its own and a title.
+
+    Narrow pictures stay narrow, so that their text is as large as that of others.
+    """
     from html import escape
 
     buffer = io.StringIO()
@@ -159,4 +163,6 @@ def inline_svg(figure: Figure, prefix: str, title: str) -> str:
     svg = re.sub(r'<svg([^>]*?) (width|height)="[^"]*"', r"<svg\1", svg)
     svg = re.sub(r'<svg([^>]*?) (width|height)="[^"]*"', r"<svg\1", svg)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1).strip()
+    width = REM_PER_INCH * figure.get_figwidth()
+    size = f"max-width: {width:.1f}rem; min-width: min(38rem, {width:.1f}rem)"
+    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(title)}" style="{size}"', 1).strip()

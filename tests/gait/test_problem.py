@@ -87,7 +87,7 @@ def test_second_derivatives_are_those_of_gauss_and_newton():
     [
         ({"without": ("zpm",)}, "'zmp'"),
         ({"double": 0.7}, "double < heel_off"),
-        ({"control_points": 5}, "at least 6"),
+        ({"control_points": 5}, "from 6 on"),
     ],
 )
 def test_wrong_problems_are_refused(wrong, words):

@@ -14,9 +14,12 @@ from linkwise.cli.simulate import Setting, SettingType, setting
 
 if TYPE_CHECKING:
     from linkwise.gait.person import Person
+    from linkwise.gait.reason import Reason
     from linkwise.gait.result import Walk
 
+SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 POSITIVE = click.FloatRange(min=0.0, min_open=True)
+FAR, FINE = 2e-3, 41  # how far outside, m, a finer grid is worth it, and that grid
 PICTURE = OutputFile(".png", ".svg", ".pdf")
 OPENSIM = OutputFile(".mot", ".sto")
 
@@ -30,9 +33,14 @@ OPENSIM = OutputFile(".mot", ".sto")
 @click.option("--backpack", type=POSITIVE, help="A load on the back, kg.")
 @setting("--hand-load", "hands", SettingType("SIDE=KG", "r=5", 1), "A load in a hand, r or l, kg.")
 @setting("--limit", "limits", SettingType("JOINT=TORQUE", "ankle_l=60", 1), "Strength of a joint, N m.")
+@setting("--range", "ranges", SettingType("JOINT=LOW,HIGH", "knee_l=0,0.4", 2), "Range of a joint, rad.")
+@setting("--length", "lengths", SettingType("SEGMENT=LENGTH", "shank_l=0.41", 1), "Length of a segment, m.")
 @click.option("--freeze", "frozen", metavar="JOINT", multiple=True, help="A joint that stands still. May be repeated.")
 @click.option("--without", metavar="KIND", multiple=True, help="Constraints to leave out, such as arm_leg.")
 @setting("--soft", "soft", SettingType("KIND=WEIGHT", "arm_leg=10", 1), "Constraints that may be broken, at a price.")
+@click.option("--track", type=POSITIVE, metavar="WEIGHT", help="Follow published angles too; 0.02 is a little.")
+@click.option("--double", type=SHARE, default=0.2, show_default=True, help="Share of a step while both feet carry.")
+@click.option("--points", type=click.IntRange(min=3), default=21, show_default=True, help="Of the grid of a step.")
 @click.option("--smooth/--coarse", default=True, show_default=True, help="8 control points and periodic accelerations.")
 @click.option("--solver", type=click.Choice(["ipopt", "uno", "scipy"]), help="Ipopt where it is installed, else scipy.")
 @click.option("--time-limit", type=POSITIVE, help="Seconds after which to stop.")
@@ -42,11 +50,13 @@ OPENSIM = OutputFile(".mot", ".sto")
 @click.option("--motion", type=OPENSIM, help="Where to write coordinates for OpenSim: .mot or .sto.")
 @click.option("--table", type=OutputFile(".csv", ".npz"), help="Where to write all curves as columns: .csv or .npz.")
 @click.option("--ground", type=OPENSIM, help="Where to write ground reactions for OpenSim.")
+@click.option("--torques", type=OPENSIM, help="Where to write torques of joints for OpenSim.")
 @json_option
 def walk(
-    speed: float, step: float | None, without: tuple[str, ...], soft: tuple[Setting, ...], smooth: bool,
-    solver: str | None, time_limit: float | None, plot: Path | None, film: Path | None, html: Path | None,
-    motion: Path | None, ground: Path | None, table: Path | None, as_json: bool, **someone: Any,
+    speed: float, step: float | None, without: tuple[str, ...], soft: tuple[Setting, ...], track: float | None,
+    double: float, points: int, smooth: bool, solver: str | None, time_limit: float | None, plot: Path | None,
+    film: Path | None, html: Path | None, motion: Path | None, ground: Path | None, torques: Path | None,
+    table: Path | None, as_json: bool, **someone: Any,
 ) -> int:  # fmt: skip
     """Predict how a person walks: the stride of least effort, with ground reactions and forces through joints.
 
@@ -54,7 +64,8 @@ def walk(
     limit or a load of one side, a whole stride is sought instead of one step, which takes longer.
 
     The first prediction on a machine compiles for some seconds. Ctrl-C keeps the best motion so far. Exit code 1 means
-    that no motion was found that keeps all constraints; those that are not kept are listed.
+    that no motion was found that keeps all constraints; those that are not kept are listed, and another solve tells
+    whether strength is what is missing.
 
     \b
     Examples:
@@ -62,12 +73,16 @@ def walk(
       linkwise walk --speed 1.4 --mass 60 --height 1.65 --sex female --html walk.html
       linkwise walk --speed 1.4 --backpack 15 --limit ankle_l=60 --table stride.csv
     """
-    from linkwise.gait.opensim import write_ground, write_motion
+    from linkwise.gait.objective import effort
+    from linkwise.gait.opensim import write_ground, write_motion, write_torques
+    from linkwise.gait.tracking import tracking
+    from linkwise.gait.walk import KEPT
     from linkwise.gait.walk import walk as predict
 
     result = predict(
-        _person(**someone), speed, step, solver=solver, smooth=smooth, without=without,
-        soft={kind: weight for kind, (weight,) in soft}, time_limit=time_limit,
+        _person(**someone), speed, step, solver=solver, smooth=smooth, double=double, points=points, without=without,
+        soft={kind: weight for kind, (weight,) in soft}, minimize=effort() + track * tracking() if track else None,
+        time_limit=time_limit,
     )  # fmt: skip
     stride = result.stride()
     writers: dict[str, tuple[Path | None, Callable[[Path], None]]] = {
@@ -76,27 +91,35 @@ def walk(
         "animation": (html, result.animate),
         "motion": (motion, lambda path: write_motion(stride, path)),
         "ground reactions": (ground, lambda path: write_ground(stride, path)),
+        "torques": (torques, lambda path: write_torques(stride, path)),
         "table": (table, stride.save),
     }
+    lost = result.status in ("stopped", "infeasible") and result.violation > KEPT
+    reason = result.reason() if lost else None
     files = {what: path for what, (path, _) in writers.items() if path}
-    for path, write in writers.values():
+    if as_json:
+        show.as_json({**_facts(result, reason), "files": {k: str(v) for k, v in files.items()}})
+    else:
+        _print(result, reason)
+    for path, write in writers.values():  # after the answer, which no file that cannot be written may take away
         if path:
             write(path)
-    if as_json:
-        show.as_json({**_facts(result), "files": {k: str(v) for k, v in files.items()}})
-    else:
-        _print(result, files)
+    if not as_json:
+        show.written(files)
     return INTERRUPTED if result.status == "interrupted" else 0 if result.converged else 1
 
 
 def _person(
     mass: float, height: float, sex: str, backpack: float | None, hands: tuple[Setting, ...],
-    limits: tuple[Setting, ...], frozen: tuple[str, ...],
+    limits: tuple[Setting, ...], ranges: tuple[Setting, ...], lengths: tuple[Setting, ...], frozen: tuple[str, ...],
 ) -> Person:  # fmt: skip
     from linkwise.gait.joints import FROZEN
     from linkwise.gait.person import Person
 
-    person = Person(mass, height, sex, limits={k: v[0] for k, v in limits}, frozen=(*FROZEN, *frozen))
+    person = Person(
+        mass, height, sex, {name: {"length": x} for name, (x,) in lengths}, {name: x for name, (x,) in limits},
+        {name: (low, high) for name, (low, high) in ranges}, (*FROZEN, *frozen),
+    )  # fmt: skip
     if backpack:
         person = person.with_backpack(backpack)
     for side, (load,) in hands:
@@ -104,7 +127,7 @@ def _person(
     return person
 
 
-def _facts(result: Walk) -> dict[str, Any]:
+def _facts(result: Walk, reason: Reason | None) -> dict[str, Any]:
     from linkwise.gait.norms import bands, norms
 
     seen = result.audit()
@@ -114,12 +137,14 @@ def _facts(result: Walk) -> dict[str, Any]:
         "step": result.problem.step,
         "steps": result.problem.steps,
         "mass": result.problem.person.total_mass,
+        "body mass": result.problem.person.body_mass,
         "effort": result.effort,
         "variables": result.size[0],
         "constraints": result.size[1],
         "active": result.active,
         "solves": [p._asdict() for p in result.phases],
         "not kept": [w._asdict() for w in result.worst()],
+        "reason": reason and {"strength": reason.strength, "rows": [w._asdict() for w in reason.rows]},
         "audit": {k: getattr(seen, k) for k in seen.__dataclass_fields__},
         "features": {side: result.features(side) for side in "rl"},
         "compared": {side: {k: m._asdict() for k, m in result.compared(side).items()} for side in "rl"},
@@ -128,24 +153,51 @@ def _facts(result: Walk) -> dict[str, Any]:
     }
 
 
-def _print(result: Walk, files: dict[str, Path]) -> None:
+def _print(result: Walk, reason: Reason | None) -> None:
+    from linkwise.gait.walk import KEPT
+
     seconds = sum(p.seconds for p in result.phases)
     iterations = " + ".join(str(p.iterations) for p in result.phases)
     n, m = result.size
-    click.echo(f"{result.status}: {result.problem.speed:g} m/s in steps of {result.problem.step:.3g} m, "
-               f"{result.problem.person.total_mass:g} kg, effort {result.effort:.4f}")  # fmt: skip
+    of = " of both steps" if result.problem.steps == 2 else ""
+    click.echo(f"{result.status}: {result.title}, effort {result.effort:.4f}{of}")
     click.echo(
         f"{n} variables, {m} constraints, {result.active} of them active; {iterations} iterations in {seconds:.1f} s"
     )
     for w in result.worst():
-        when = f" in the phase {w.phase!r}" if w.phase else ""
-        click.secho(f"not kept: {w.kind} {w.name}{when} at {100.0 * w.s:.0f} %, by {w.beyond:.2g}", fg="red")
+        click.secho(f"{'broken at a price' if w.soft else 'not kept'}: {w}", fg="yellow" if w.soft else "red")
+    if reason:
+        click.echo(str(reason))
+    if result.violation > KEPT:
+        click.echo("its curves are not those of a walk, and not compared; --plot and --html show them all the same")
+        return
+    if not result.converged:
+        click.echo("all constraints are kept, but another walk may take less effort")
     _print_published(result)
+    _print_loads(result)
     seen = result.audit()
     click.echo(f"between grid points: contacts drift {1e3 * seen.drift:.1f} mm and slip {seen.slip:.3f} m/s, "
                f"zero-moment point {1e3 * max(0.0, seen.zmp):.1f} mm outside")  # fmt: skip
-    for what, path in files.items():
-        click.echo(f"{what} in {path}")
+    if result.converged and seen.zmp > FAR and result.problem.points < FINE:
+        click.echo(f"a finer grid keeps more of it inside, in about twice the time: --points {FINE}")
+
+
+def _print_loads(result: Walk) -> None:
+    """The largest net force through each joint, and when in the stride of its leg."""
+    from linkwise.gait.features import JOINTS, leg
+
+    stride, rows = result.stride(), []
+    for joint in JOINTS:
+        row = [joint]
+        for side in "rl":
+            force = leg(stride, side)[f"{joint}_force"]
+            at = int(force.argmax())
+            row += [f"{force[at] * stride.weight:.0f} N", f"{stride.percent[at]:.0f} %"]
+        rows.append(tuple(row))
+    show.title(f"Largest net forces through joints (a body weight is {stride.weight:.0f} N)")
+    head = ("", "right", "at, right", "left", "at, left")
+    show.table(head, rows, right=head[1:])
+    click.echo()
 
 
 def _print_published(result: Walk) -> None:

@@ -16,4 +16,5 @@ from linkwise.gait.rows import KINDS as KINDS
 from linkwise.gait.rows import Bounds as Bounds
 from linkwise.gait.stride import Stride as Stride
 from linkwise.gait.sweep import sweep as sweep
+from linkwise.gait.tracking import tracking as tracking
 from linkwise.gait.walk import walk as walk

@@ -10,6 +10,7 @@ import numpy as np
 from linkwise.gait.program import Grid
 from linkwise.gait.rows import places_of
 from linkwise.gait.stride import centre
+from linkwise.plan.bounds import whole
 
 if TYPE_CHECKING:
     from linkwise.gait.problem import Problem
@@ -43,7 +44,7 @@ class Audit:
 
 def audit(problem: Problem, curve: Curve, finer: int = 8) -> Audit:
     """Look at a step on a grid that is so many times finer."""
-    points = (problem.points - 1) * finer + 1
+    points = (problem.points - 1) * whole(finer, 1, "finer") + 1
     moments = problem.moments(points)
     grid = Grid(problem.kernel, curve.basis, curve.duration, moments)
     found = grid.kernel(grid.motion(curve.points), grid.supports)

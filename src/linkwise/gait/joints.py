@@ -93,8 +93,16 @@ def mirrored_name(joint: str) -> str:
 
 def called(name: str) -> str:
     """A joint's name in the skeleton, for what people may call it: ankle_l is ank_flex_l."""
+    if not isinstance(name, str):
+        return name
     stem = name.removesuffix("_r").removesuffix("_l")
     return CALLED[stem] + name[len(stem) :] if stem in CALLED else name
+
+
+def spoken() -> list[str]:
+    """Names of joints that people look for first: the main joints of both sides and of one, and all of the legs."""
+    main = [name for stem in (*CALLED, "knee") for name in (stem, f"{stem}_r", f"{stem}_l")]
+    return main + [name for stem in LEG if stem != "knee" for name in (f"{stem}_r", f"{stem}_l")]
 
 
 def mirror_axis(axis: tuple[float, float, float]) -> tuple[float, float, float]:

@@ -125,20 +125,20 @@ class Penalty:
     def __init__(self, rows: Rows, weights: Sequence[float]) -> None:
         self.rows, self.weights = rows, np.array(weights)
 
-    def _beyond(self, at: State) -> Array:
+    def beyond(self, at: State) -> Array:
         """Positive above the upper bound, negative below the lower one."""
         g = self.rows.values(at)
         sign = np.where(g > self.rows.upper, 1.0, -1.0)
         return sign * beyond(g, self.rows.lower, self.rows.upper)
 
     def value(self, at: State) -> float:
-        return float(np.sum(self.weights * self._beyond(at) ** 2))
+        return float(np.sum(self.weights * self.beyond(at) ** 2))
 
     def gradient(self, at: State) -> Array:
-        return np.asarray(self._matrix(at).T @ (2.0 * self.weights * self._beyond(at)))
+        return np.asarray(self._matrix(at).T @ (2.0 * self.weights * self.beyond(at)))
 
     def add_curvature(self, at: State, factor: float, H: Array) -> None:
-        active = np.flatnonzero(self._beyond(at))
+        active = np.flatnonzero(self.beyond(at))
         J = self._matrix(at)[active]
         H += (J.T @ diags_array(2.0 * factor * self.weights[active]) @ J).toarray()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +19,13 @@ SUFFIXES = (".mot", ".sto")
 
 def write_motion(stride: Stride, path: str | PathLike[str]) -> None:
     """Coordinates over time, in radians and metres, one column for each by its name."""
+    stride = _stride(stride)
     _write(path, "walk", list(stride.names), stride.t, stride.q)
 
 
 def write_torques(stride: Stride, path: str | PathLike[str]) -> None:
     """Torques of joints over time, N m, named as OpenSim's inverse dynamics does: knee_r_moment."""
+    stride = _stride(stride)
     names = [f"{n}_{'force' if n in ('gx', 'gy', 'gz') else 'moment'}" for n in stride.names]
     _write(path, "walk torques", names, stride.t, stride.tau)
 
@@ -31,8 +34,9 @@ def write_ground(stride: Stride, path: str | PathLike[str]) -> None:
     """Force, centre of pressure and free moment of each foot over time, N, m and N m.
 
     Columns are ground_force_r_vx to vz, ground_force_r_px to pz, ground_torque_r_x to z, then the left foot's. A foot
-    that carries next to nothing has its last centre of pressure, for no column may hold what is no number.
+    that carries next to nothing has its last centre of pressure, or its first: no column may hold what is no number.
     """
+    stride = _stride(stride)
     names, columns = [], []
     for k, side in enumerate(("r", "l")):
         W, at = stride.ground[:, k], _filled(stride.centre_of_pressure(side))
@@ -47,14 +51,21 @@ def write_ground(stride: Stride, path: str | PathLike[str]) -> None:
 
 
 def _filled(at: Array) -> Array:
-    """Places with the last known one where there is none, and zeros before the first."""
+    """Places with the last known one where there is none, and the first before it."""
     found = at.copy()
-    last = np.zeros(2)
+    known = at[np.isfinite(at).all(axis=1)]
+    last = known[0] if len(known) else np.zeros(2)
     for k, x in enumerate(found):
         if np.isfinite(x).all():
             last = x
         found[k] = last
     return found
+
+
+def _stride(given: Any) -> Stride:
+    if not isinstance(given, Stride):
+        raise InputError(f"stride: expected a Stride, got {type(given).__name__}. Give walk.stride().")
+    return given
 
 
 def _write(path: str | PathLike[str], title: str, names: Sequence[str], t: Array, values: Array) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isfinite
+from math import isfinite, pi
 from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.gait.anthropometry import Segment, body, positive, sides_of
-from linkwise.gait.joints import CALLED, FROZEN, called
+from linkwise.gait.joints import FROZEN, GLOBAL, called, spoken
 from linkwise.gait.skeleton import DEPTH, skeleton
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 
+SLIDES = [name for name, kind in GLOBAL.items() if kind.slides]
 BACKPACK = (0.30, 0.50, 0.20)  # breadth, height and depth of a packed one, m
 
 
@@ -45,7 +46,8 @@ class Person:
         sex: "male" or "female": whose proportions (de Leva 1996) it has.
         segments: other numbers of some segments, {"thigh_l": {"length": 0.40}}; a name without side means both.
         limits: strengths of joints, N m, {"ankle_l": 60}; a name without side means both.
-        ranges: lower and upper bounds of joints, rad (m of the pelvis' translations), {"knee_l": (0.1, 1.0)}.
+        ranges: lower and upper bounds of joints, rad (m of the pelvis' translations), {"knee_l": (0.1, 1.0)}; equal
+            ones hold a joint at an angle.
         frozen: joints that stand still at zero, in place of the upper spine, neck, clavicles and wrists.
         loads: what the person carries; see also `with_backpack` and `with_hand_load`.
     """
@@ -72,7 +74,7 @@ class Person:
     def _frozen_names(self) -> tuple[str, ...]:
         names = (self.frozen,) if isinstance(self.frozen, str) else self.frozen
         joints = [n for n in self._bare.names if not n.startswith("g")]
-        found = {name for key in names for name in sides_of(called(key), joints, "joint to freeze")}
+        found = {name for key in names for name in _joints(key, joints, "joint to freeze")}
         return tuple(n for n in joints if n in found)
 
     @cached_property
@@ -89,6 +91,11 @@ class Person:
     def total_mass(self) -> float:
         """Of body and loads, kg."""
         return sum(k.mass for k in self.robot().links)
+
+    @property
+    def body_mass(self) -> float:
+        """Of the body with its segments as they are, without loads, kg."""
+        return self.total_mass - sum(load.mass for load in self.loads)
 
     def robot(self, frozen: bool = False) -> Robot:
         """The skeleton with its loads; with `frozen` the frozen joints are locked."""
@@ -141,8 +148,16 @@ def _by_joint(values: Any, what: str, robot: Robot) -> list[tuple[str, Any]]:
     """Values with the names of the joints they are for."""
     if not isinstance(values, Mapping):
         raise InputError(f"{what}: expected values by joint, such as {{'knee_l': 100.0}}, got {values!r}.")
-    joints = [*CALLED, *(n for n in robot.names if what != "limits" or not n.startswith("g"))]
-    return [(name, value) for key, value in values.items() for name in sides_of(called(key), joints, "joint")]
+    joints = [n for n in robot.names if what != "limits" or n not in GLOBAL]
+    return [(name, value) for key, value in values.items() for name in _joints(key, joints, "joint")]
+
+
+def _joints(key: Any, joints: list[str], kind: str) -> list[str]:
+    """The joints that a name stands for; an unknown one is answered with those that people use first."""
+    try:
+        return sides_of(called(key), joints, kind)
+    except UnknownNameError:
+        raise UnknownNameError(kind, key, [*spoken(), *(n for n in joints if n not in spoken())]) from None
 
 
 def _limited(joint: Joint, **bounds: float) -> Joint:
@@ -154,6 +169,8 @@ def _range(value: Any, joint: str) -> tuple[float, float]:
         lower, upper = (float(x) for x in value)
     except (TypeError, ValueError) as error:
         raise InputError(f"ranges {joint!r}: expected a lower and an upper bound, got {value!r}.") from error
-    if not (isfinite(lower) and isfinite(upper) and lower < upper):
+    if not (isfinite(lower) and isfinite(upper) and lower <= upper):
         raise InputError(f"ranges {joint!r}: expected a lower bound below the upper one, got {value!r}.")
+    if joint not in SLIDES and max(-lower, upper) > 2.0 * pi:
+        raise InputError(f"ranges {joint!r}: expected angles within a turn, got {value!r}. Give them in radians.")
     return lower, upper

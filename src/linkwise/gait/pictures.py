@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwise.compile import compile
 from linkwise.figures import COLOURS, INK, style
 from linkwise.gait.features import TITLES, leg
+from linkwise.gait.joints import REFERENCE
 from linkwise.gait.kernel import Array
 from linkwise.gait.norms import band, bands, sources
 from linkwise.gait.stride import Stride
 from linkwise.gait.timetable import hull
+from linkwise.plan.bounds import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,30 +30,44 @@ LIMBS = (
 )  # fmt: skip
 
 
+def carried(walk: Walk) -> list[tuple[float, Array]]:
+    """The loads as balls: the radius of one of water, and its centre at instants (n, 3), m."""
+    loads, dyn = walk.problem.person.loads, compile(walk.problem.robot)
+    found = []
+    for k, load in enumerate(loads, start=1):
+        T = dyn.pose(walk.stride().q, f"load{k}")
+        centre = T[:, :3, :3] @ np.array(load.com) + T[:, :3, 3]
+        found.append((float((load.mass / (1000.0 * 4.0 / 3.0 * np.pi)) ** (1.0 / 3.0)), centre))
+    return found
+
+
 def film_strip(walk: Walk, frames: int = 11) -> Figure:
     """The figure from the side at instants of one stride with the forces of the ground, and the way seen from above."""
     from matplotlib.figure import Figure
+    from matplotlib.patches import Circle
 
-    stride = walk.stride()
-    chosen = np.linspace(0, len(stride.t) - 1, frames).astype(int)
+    stride, loads = walk.stride(), carried(walk)
+    chosen = np.linspace(0, len(stride.t) - 1, whole(frames, 2, "frames")).astype(int)
     with style():
         figure = Figure(figsize=(12.0, 5.6), layout="constrained")
         side, top = figure.subplots(2, 1, height_ratios=(3.2, 1.0))
-        apart = 0.62  # the strip is drawn wider than the way, so that figures do not cover each other
+        size = walk.problem.person.height / REFERENCE[1]
+        apart = 0.62 * size  # the strip is drawn wider than the way, so that figures do not cover each other
         for k, at in enumerate(chosen):
             shift = k * apart - stride.q[at, 0]
-            _figure(side, stride, at, shift)
-            side.text(k * apart, -0.12, f"{stride.percent[at]:.0f} %", ha="center", fontsize=8)
+            _figure(side, stride, at, shift, size)
+            for radius, place in loads:
+                side.add_patch(Circle((place[at, 0] + shift, place[at, 1]), radius, color=INK, alpha=0.15, lw=0.0))
+            side.text(k * apart, -0.12 * size, f"{stride.percent[at]:.0f} %", ha="center", fontsize=8)
         side.axhline(0.0, color=INK, lw=0.8)
         side.set_aspect("equal")
         side.set_axis_off()
-        title = f"{walk.problem.speed:g} m/s, steps of {walk.problem.step:g} m, {walk.problem.person.total_mass:g} kg"
-        side.set_title(f"one stride of the right leg (blue): {title}", loc="left", fontweight="bold")
+        side.set_title(f"one stride of the right leg (blue): {walk.title}", loc="left", fontweight="bold")
         _paths(top, stride)
     return figure
 
 
-def _figure(axes: Axes, stride: Stride, at: int, shift: float) -> None:
+def _figure(axes: Axes, stride: Stride, at: int, shift: float, size: float) -> None:
     def line(points: list[Array], colour: str, width: float) -> None:
         xyz = np.array(points)
         axes.plot(xyz[:, 0] + shift, xyz[:, 1], color=colour, lw=width, solid_capstyle="round")
@@ -63,11 +80,11 @@ def _figure(axes: Axes, stride: Stride, at: int, shift: float) -> None:
         if s == "l":
             hips, shoulders = (0.5 * (point[f"{p}_r"] + point[f"{p}_l"]) for p in ("hip", "shoulder"))
             line([hips, shoulders, shoulders + 0.55 * (point["vertex"] - shoulders)], INK, 2.4)
-    axes.plot(point["vertex"][0] + shift, point["vertex"][1] - 0.09, "o", ms=13, mfc="white", mec=INK, mew=1.6)
+    axes.plot(point["vertex"][0] + shift, point["vertex"][1] - 0.09 * size, "o", ms=13, mfc="white", mec=INK, mew=1.6)
     for s, colour in (("r", RIGHT), ("l", LEFT)):
         force, foot = stride.ground_force(s)[at], stride.centre_of_pressure(s)[at]
         if np.isfinite(foot).all():
-            head = (foot[0] + shift + 0.5 * force[0], 0.5 * force[1])
+            head = (foot[0] + shift + 0.5 * size * force[0], 0.5 * size * force[1])
             arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.0, "alpha": 0.75, "shrinkA": 0.0, "shrinkB": 0.0}
             axes.annotate("", xy=head, xytext=(foot[0] + shift, 0.0), arrowprops=arrow)
 

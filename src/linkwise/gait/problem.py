@@ -9,24 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import InputError, UnknownNameError
+from linkwise.gait.checks import check
 from linkwise.gait.instant import GLOBAL
+from linkwise.gait.joints import called
 from linkwise.gait.kernel import InstantKernel
 from linkwise.gait.objective import Effort, Part, Penalty, Posture, State, Terms, Torques
 from linkwise.gait.person import Person
 from linkwise.gait.point import STANDING
 from linkwise.gait.program import ConstantRows, Grid, InstantRows, PlannedRows, Rows, WalkProgram
 from linkwise.gait.rows import KINDS, Bounds, Row, rows_of
+from linkwise.gait.skeleton import GRAVITY
 from linkwise.gait.symmetry import mirror
 from linkwise.gait.timetable import Foot, Moment, Step, moments_of, supports_of
+from linkwise.gait.tracking import Tracking
 from linkwise.plan.curve import Array, Basis, Curve
 from linkwise.plan.kernels import PointKernel
 from linkwise.plan.rows import LinearRows
 from linkwise.plan.rows import Rows as PlanRows
 from linkwise.plan.samples import Samples
-from linkwise.plan.terms import Time
 from linkwise.plan.variables import Objective
-from linkwise.plan.words import Constraint, Sum, per_joint, positive
+from linkwise.plan.words import Constraint, Sum, per_joint
 from linkwise.robot.robot import Robot
 
 DEGREE = 3
@@ -78,33 +80,7 @@ class Problem:
     soft: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.soft, Mapping):
-            raise InputError(f"soft: expected weights by kind, such as {{'arm_leg': 10}}, got {self.soft!r}.")
-        for kind in (*self.without, *self.soft):
-            if kind not in KINDS:
-                raise UnknownNameError("kind of rows", kind, KINDS)
-        for kind, weight in self.soft.items():
-            positive(weight, f"soft {kind!r}")
-        if any(isinstance(term, Time) for _, term in self.minimize.terms):
-            raise InputError("minimize: expected terms besides the time, which speed and step decide, got lw.time().")
-        if any(c.base(self.robot) for c in self.subject_to):
-            raise InputError("subject_to: expected the ground at rest, got a motion of the base.")
-        if not 0.0 < self.double < self.heel_off < 1.0:
-            raise InputError(
-                "double, heel_off: expected 0 < double < heel_off < 1 as fractions of the step,"
-                f" got {self.double:g} and {self.heel_off:g}."
-            )
-        if self.steps not in (1, 2):
-            raise InputError(f"steps: expected 1 or 2, got {self.steps!r}.")
-        if self.steps == 1 and not self.person.is_symmetric:
-            raise InputError(
-                "steps: expected 2 for a person whose left and right sides differ, got 1."
-                " One step tells of both only where they are alike."
-            )
-        if self.control_points < 6:
-            raise InputError(
-                f"control_points: expected at least 6, got {self.control_points}: with fewer no step can be taken."
-            )
+        check(self)
 
     def __reduce__(self) -> Any:
         """Compiled functions stay here: another process has its own."""
@@ -153,7 +129,7 @@ class Problem:
     @property
     def weight(self) -> float:
         """Of body and loads, N."""
-        return self.person.total_mass * 9.81
+        return self.person.total_mass * -GRAVITY[1]
 
     @cached_property
     def effort(self) -> dict[str, float]:
@@ -174,7 +150,7 @@ class Problem:
         if "symmetry" not in self.without:
             found += [self._symmetry(order) for order in range(3 if self.smooth else 2)]
         if "knee" not in self.without:
-            found += [self._knee(k) for k in range(self.steps)]
+            found += [self._knee(k) for k in range(self.steps) if self._bends(self.timetables[k].trail)]
         return found
 
     def _symmetry(self, order: int) -> LinearRows:
@@ -192,6 +168,14 @@ class Problem:
         free = [k for k, name in enumerate(self.robot.names) if name not in self.held]
         names = tuple(f"{label}.{self.robot.names[k]}" for k in free)
         return LinearRows("symmetry", names, matrix[free], bound[free], bound[free])
+
+    def _bends(self, side: str) -> bool:
+        """Whether a knee can be bent as far as is asked for: a stiff one is not asked."""
+        name = f"knee_{side}"
+        if name not in self.robot.names or name in self.held:
+            return False
+        low, high = (x[0, self.robot.names.index(name)] for x in self.limits)
+        return bool(low <= self.bounds.knee[1] and high >= self.bounds.knee[0])
 
     def _knee(self, step: int) -> LinearRows:
         at = (step + 0.5 * (self.double + 1.0)) / self.steps
@@ -232,6 +216,8 @@ class Problem:
 
     def _torques(self, weights: Any = 1.0) -> Torques:
         """(5.1) of the source: squares of torques over their limits."""
+        if isinstance(weights, Mapping):
+            weights = {called(name): w for name, w in weights.items()}
         factors = per_joint(self.robot, weights, "effort weights", 0.0)[GLOBAL:]
         counted = [0.0 if n in self.held else w / x**2 for w, (n, x) in zip(factors, self.effort.items(), strict=True)]
         return Torques(np.outer(self.rule, counted))
@@ -247,7 +233,7 @@ class Problem:
                 torques = self._torques(term.weights)
                 parts.append(Torques(factor * torques.weights))
             else:
-                others.append((factor, term))
+                others.append((factor, term.over(self.steps) if isinstance(term, Tracking) else term))
         if others:
             rule = self.rule / self.duration
             objective = Objective.of(Sum(tuple(others)), self.robot, lambda r: self._sampled(r, self.instants), rule)

@@ -19,6 +19,7 @@ from linkwise.plan.samples import First, Samples
 from linkwise.plan.solvable import Timed, beyond
 
 Index = NDArray[np.intp]
+PHASES = {"knee": "swing", "symmetry": "end"}  # of linear rows
 DAMPING = 0.01  # added to the diagonal of second derivatives, which Gauss and Newton leave singular
 
 
@@ -165,7 +166,7 @@ class ConstantRows:
     def __init__(self, rows: Sequence[LinearRows]) -> None:
         matrix = np.vstack([x.matrix for x in rows])
         self.lower, self.upper = (np.concatenate([getattr(x, k) for x in rows]) for k in ("lower", "upper"))
-        self.labels = [Label(x.label, name, "", x.at) for x in rows for name in x.names]
+        self.labels = [Label(x.label, name, PHASES.get(x.label, ""), x.at) for x in rows for name in x.names]
         self._matrix = matrix
         self.at_rows, self.at_columns = np.nonzero(matrix)
         self._constant = matrix[self.at_rows, self.at_columns]

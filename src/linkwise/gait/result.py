@@ -5,17 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwise.errors import UnknownNameError
 from linkwise.figures import save_figure
 from linkwise.gait.audit import Audit, audit
 from linkwise.gait.features import compared, features
 from linkwise.gait.norms import Match
 from linkwise.gait.problem import Problem, counted
+from linkwise.gait.program import Label
+from linkwise.gait.rows import KINDS
 from linkwise.gait.stride import Stride, sample
+from linkwise.gait.worst import Worst, rows_beyond
 from linkwise.plan.curve import Curve
+
+if TYPE_CHECKING:
+    from linkwise.gait.reason import Reason
 
 SAMPLES = 51  # instants of a step
 ACTIVE = 1e-5  # distance from a bound at which a row counts as active
@@ -41,16 +48,6 @@ class Phase(NamedTuple):
     cpu: float
     callbacks: float
     message: str
-
-
-class Worst(NamedTuple):
-    """The row of a kind that is furthest beyond its bounds."""
-
-    kind: str
-    name: str
-    phase: str
-    s: float
-    beyond: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +89,7 @@ class Walk:
 
     @property
     def effort(self) -> float:
-        """The integral of squared torques over their limits, (5.1) of the source, s."""
+        """The integral of squared torques over their limits, (5.1) of the source, s; of one step or of two."""
         return float(self._judged["effort"])
 
     @property
@@ -120,14 +117,35 @@ class Walk:
         """How many rows of each kind."""
         return counted(self.problem.rows, self.problem.linear)
 
-    def worst(self, above: float = 1e-3) -> list[Worst]:
-        """For every kind of constraint that is not kept its worst row, worst first."""
+    def worst(self, above: float = 1e-3, kind: str | None = None) -> list[Worst]:
+        """For every kind of constraint that is not kept, soft ones too, its worst row, worst first.
+
+        With a kind, the worst row of everything in it, such as every joint of "torque".
+        """
+        if kind is not None and kind not in (known := {label.kind for label in self._labels} | set(KINDS)):
+            raise UnknownNameError("kind of constraint", kind, sorted(known))
         found: dict[str, Worst] = {}
-        labels = self.problem.program(effort=True).labels
-        for label, beyond in zip(labels, self._judged["violations"], strict=True):
-            if beyond > above and (label[0] not in found or beyond > found[label[0]].beyond):
-                found[label[0]] = Worst(*label, float(beyond))
-        return sorted(found.values(), key=lambda w: -w.beyond)
+        for row in rows_beyond(self.problem.program(effort=True), self.curve.points.ravel(), above):
+            if kind in (None, row.kind):
+                row = row._replace(of="stride" if self.problem.steps == 2 else "step")
+                found.setdefault(row.kind if kind is None else row.name, row)
+        return list(found.values())
+
+    @property
+    def _labels(self) -> list[Label]:
+        return self.problem.program(effort=True).labels
+
+    def reason(self, progress: bool = True) -> Reason:
+        """Why there is no such walk: for want of strength, or of something else; takes another solve."""
+        from linkwise.gait.reason import reason
+
+        return reason(self, progress)
+
+    @property
+    def title(self) -> str:
+        """Speed, step and mass."""
+        p = self.problem
+        return f"{p.speed:.3g} m/s, steps of {p.step:.3g} m, {p.person.total_mass:.4g} kg"
 
     def stride(self, points: int = SAMPLES) -> Stride:
         """Both steps at `points` instants each: angles, torques, ground reactions, forces through joints."""
@@ -171,7 +189,8 @@ class Walk:
 
     def __repr__(self) -> str:
         iterations = " + ".join(str(p.iterations) for p in self.phases)
+        pace = f"{self.problem.speed:.3g} m/s, step {self.problem.step:.3g} m"
         return (
-            f"<Walk {self.status}: {self.problem.speed:g} m/s, step {self.problem.step:g} m, effort {self.effort:.4f},"
+            f"<Walk {self.status}: {pace}, effort {self.effort:.4f}{' of 2 steps' * (self.problem.steps - 1)},"
             f" {iterations} iterations, {sum(p.seconds for p in self.phases):.1f} s>"
         )

@@ -43,7 +43,7 @@ class Bounds:
         contact: half width of the band about a foot's place on the ground, m.
         slip: of its velocity, m/s.
         clearance: least height of the swinging foot in the middle of its swing, m.
-        vertical: least vertical force of the ground, in body weights.
+        vertical: least vertical force of the ground, in weights of body and loads.
         apart: least distance of wrists from hips, m.
         knee: lower and upper bound of the swinging knee, rad.
     """

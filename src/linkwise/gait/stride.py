@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import UnknownNameError
+from linkwise.gait.joints import called
 from linkwise.gait.kernel import FIGURE, Array
 from linkwise.gait.problem import Problem
 from linkwise.gait.reactions import JOINTS, LoadKernel
+from linkwise.gait.skeleton import GRAVITY
 from linkwise.gait.symmetry import mirror
 from linkwise.gait.timetable import Moment, moments_of, supports_of
+from linkwise.plan.bounds import whole
 from linkwise.plan.curve import Curve
 
 LIGHT = 0.02  # body weights on a foot below which its centre of pressure means nothing
@@ -28,7 +31,7 @@ class Stride:
 
     Args:
         names: of the coordinates of q.
-        weight: of body and loads, N.
+        weight: of the body without loads, N, which is what forces in body weights are divided by.
         t: times, s (n).
         moments: what holds at each instant.
         q, qd, qdd: the motion, rad and m (n, nv).
@@ -58,7 +61,7 @@ class Stride:
         return 100.0 * self.t / self.t[-1]
 
     def angle(self, joint: str) -> Array:
-        """The angle of a joint, rad (n)."""
+        """The angle of a joint, such as "knee_r" or "ankle_l", rad (n)."""
         return np.asarray(self.q[:, self._index(joint)])
 
     def torque(self, joint: str) -> Array:
@@ -84,9 +87,10 @@ class Stride:
         return required("pandas", "to_dataframe").DataFrame(self.columns()).set_index("t")
 
     def _index(self, joint: str) -> int:
-        if joint not in self.names:
+        name = called(joint)
+        if name not in self.names:
             raise UnknownNameError("joint", joint, self.names)
-        return self.names.index(joint)
+        return self.names.index(name)
 
     def point(self, name: str) -> Array:
         """Positions of a point of the body, such as "knee_r" (n, 3)."""
@@ -129,6 +133,7 @@ def centre(W: Array) -> Array:
 
 def sample(problem: Problem, curve: Curve, points: int) -> Stride:
     """Two steps at `points` instants each; where the motion has one, the second is the mirrored first."""
+    points = whole(points, 2, "points")
     first = problem.timetables[0]
     moments = moments_of((first, first.next()), points)
     t = np.linspace(0.0, curve.duration, (points - 1) * problem.steps + 1)
@@ -141,7 +146,8 @@ def sample(problem: Problem, curve: Curve, points: int) -> Stride:
     found = LoadKernel(problem.robot)(motion, supports_of(moments))
     q, qd, qdd = motion.transpose(1, 0, 2)
     names = tuple(problem.robot.names)
-    return Stride(names, problem.weight, t, tuple(moments), q, qd, qdd, *found)
+    weight = problem.person.body_mass * -GRAVITY[1]
+    return Stride(names, weight, t, tuple(moments), q, qd, qdd, *found)
 
 
 def inside(moment: Moment, z: NDArray[np.float64]) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 from linkwise.errors import InputError
 from linkwise.gait.result import Walk
 from linkwise.gait.walk import walk
+from linkwise.plan.processes import check_sendable, sent_back
 
 
 def sweep(cases: Iterable[Mapping[str, Any]], executor: Executor | None = None, **common: Any) -> list[Walk]:
@@ -21,7 +22,8 @@ def sweep(cases: Iterable[Mapping[str, Any]], executor: Executor | None = None, 
     Args:
         cases: the arguments that differ.
         executor: who runs them, such as a `ProcessPoolExecutor`; as many processes as there are cores if none is
-            given. Threads gain nothing: one solve runs at a time in a process.
+            given. Threads gain nothing: one solve runs at a time in a process. What goes to processes must be known
+            there by name: functions of terms have to be functions of a module, not lambdas.
         common: the arguments that all share.
     """
     questions = []
@@ -30,12 +32,23 @@ def sweep(cases: Iterable[Mapping[str, Any]], executor: Executor | None = None, 
             raise InputError(f"sweep: expected arguments of walk by name, got {case!r} as case {k + 1}.")
         questions.append({"progress": False, **common, **case})
     if executor is not None:
-        return [task.result() for task in [executor.submit(_ask, q) for q in questions]]
+        return _in_executor(executor, questions)
     if len(questions) < 2:
         return [_ask(q) for q in questions]
     workers = min(len(questions), os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        return list(pool.map(_ask, questions))
+        return _in_executor(pool, questions)
+
+
+def _in_executor(executor: Executor, questions: list[dict[str, Any]]) -> list[Walk]:
+    for question in questions:
+        check_sendable("sweep", executor, question)
+    tasks = [executor.submit(_ask, q) for q in questions]
+    try:
+        return [sent_back("sweep", task.result) for task in tasks]
+    finally:
+        for task in tasks:  # after a failure none begins
+            task.cancel()
 
 
 def _ask(question: dict[str, Any]) -> Walk:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from importlib.util import find_spec
+from math import pi
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +19,10 @@ from linkwise.gait.problem import EFFORT, Problem
 from linkwise.gait.program import WalkProgram
 from linkwise.gait.result import Phase, Walk
 from linkwise.gait.rows import Bounds
+from linkwise.plan import bounds as numbers
 from linkwise.plan.curve import Array
 from linkwise.plan.solvers import FIRST_ORDER, Answer, Monitor, find, solve
-from linkwise.plan.words import Constraint, Sum, Term, constraints_of
+from linkwise.plan.words import Constraint, Sum, Term, constraints_of, finite
 
 KEPT = 1e-3  # up to which rows count as kept
 
@@ -69,11 +71,12 @@ def walk(
     Args:
         person: who walks; a man of 73 kg and 1.741 m if none is given.
         speed: m/s.
-        step: length of a step, m; 0.6 at 1.2 m/s, and with the root of speed and with height, if not given.
+        step: length of a step, m; that of `natural_step`, by speed and height, if not given.
         solver: "ipopt", "uno" or "scipy"; Ipopt where it is installed, else SciPy's, if none is given.
         smooth: mirror accelerations too, with 8 control points and half the slip.
         control_points: of each joint in a step: 6, or 8 if smooth or if there are two steps.
-        points: of the grid on which constraints hold; the two fractions that follow should be among its points.
+        points: of the grid on which constraints hold, with the two fractions that follow among them; 41 keep them
+            better in between (`Walk.audit`), in about twice the time.
         double: fraction of the step during which both feet carry.
         heel_off: fraction at which the standing heel rises.
         without: kinds of constraints that are left out, such as "arm_leg" (see `linkwise.gait.KINDS`).
@@ -81,7 +84,7 @@ def walk(
         minimize: terms such as lw.gait.effort() + 1e-7 * lw.reaction("knee_r"); effort if none is given.
         subject_to: further constraints of planning, such as lw.reaction("knee_r", force=900).
         feasible_first: seek a motion that keeps all constraints before effort counts; None for the solver's habit.
-        start: a solved walk to start from, in place of standing still.
+        start: a solved walk to start from, in place of standing still; Ipopt seldom gains by it.
         steps: 1 where the next step is the mirrored one, 2 where only the stride repeats; by the person if not given.
         whole: keep frozen joints as fixed variables with bounded torques, as the source has them; it takes longer.
         tolerance: of optimality and of constraints.
@@ -98,10 +101,9 @@ def walk(
         raise InputError(f"walk: expected a Person first, got {person!r}. Make one with lw.gait.Person(mass=73).")
     if steps is None:
         steps = 1 if someone.is_symmetric else 2
-    solver = _installed() if solver is None else solver
+    solver = fastest() if solver is None else solver
     find(solver)
     pace = positive(speed, "speed")
-    kinds = (without,) if isinstance(without, str) else tuple(without)
     slip = {"slip": 0.05} if smooth else {}
     problem = Problem(
         someone,
@@ -113,33 +115,40 @@ def walk(
         heel_off,
         _bounds({**slip, **bounds}),
         smooth,
-        kinds,
+        _kinds(without),
         steps=steps,
         whole=whole,
         minimize=EFFORT if minimize is None else Sum.of(minimize),
         subject_to=constraints_of(subject_to),
         soft={} if soft is None else soft,
     )
+    tolerance = positive(tolerance, "tolerance")
+    if time_limit is not None and finite(time_limit, "time_limit") < 0.0:
+        raise InputError(f"time_limit: expected seconds that are not negative, got {time_limit!r}.")
     monitor = Monitor(max(KEPT, tolerance), time_limit, "walk", progress)
     habit = HABITS[solver]
     first = habit.feasible_first if feasible_first is None else feasible_first
-    settings = Settings(solver, monitor, tolerance, iterations)
+    settings = Settings(solver, monitor, tolerance, numbers.whole(iterations, 0, "iterations"))
     try:
         if start is None and first and steps == 2 and (twin := _twin(problem)):
-            begun = _solved(twin, settings, _start(twin, None), first)
-            found = _solved(problem, settings, _start(problem, begun), False)
+            begun = solved(twin, settings, first_points(twin, None), first)
+            found = solved(problem, settings, first_points(problem, begun), False)
             return replace(found, phases=begun.phases + found.phases, setup=begun.setup + found.setup)
-        return _solved(problem, settings, _start(problem, start), first and start is None)
+        return solved(problem, settings, first_points(problem, start), first and start is None)
     finally:
         monitor.done()
 
 
 def natural_step(speed: float, height: float) -> float:
-    """The length of a step that people choose at a speed, m: it grows with the root of the speed."""
-    return 0.6 * (speed / 1.2) ** 0.5 * height / REFERENCE[1]
+    """The length of a step that people choose at a speed, m: it grows with the root of the speed.
+
+    That of a man of 1.741 m is 0.6 m at 1.2 m/s, and others walk alike at the same Froude number: the step over the
+    height is the same where the square of the speed over the height is.
+    """
+    return 0.6 * (speed / 1.2) ** 0.5 * (height / REFERENCE[1]) ** 0.75
 
 
-def _installed() -> str:
+def fastest() -> str:
     """The fastest solver that is there."""
     return "ipopt" if find_spec("casadi") else "scipy"
 
@@ -162,7 +171,8 @@ def _twin(problem: Problem) -> Problem | None:
     return replace(problem, person=person, steps=1, minimize=EFFORT, subject_to=(), whole=False)
 
 
-def _solved(problem: Problem, settings: Settings, x: Array, first: bool) -> Walk:
+def solved(problem: Problem, settings: Settings, x: Array, first: bool) -> Walk:
+    """The walk that a problem has, from control points; `first` seeks a feasible one before effort counts."""
     began, phases = time.perf_counter(), []
     program = problem.program(effort=True)
     program.prepare(settings.solver not in FIRST_ORDER)
@@ -193,7 +203,7 @@ def _status(program: WalkProgram, last: Phase, x: Array) -> str:
     return last.status
 
 
-def _start(problem: Problem, start: Walk | None) -> Array:
+def first_points(problem: Problem, start: Walk | None) -> Array:
     """Control points of standing still, or of a motion with the same joints."""
     if start is None:
         return np.zeros(problem.basis.count * problem.robot.nv)
@@ -207,15 +217,30 @@ def _start(problem: Problem, start: Walk | None) -> Array:
     return np.clip(points, *problem.limits).ravel()
 
 
+def _kinds(without: Any) -> tuple[str, ...]:
+    if isinstance(without, str):
+        return (without,)
+    if not isinstance(without, Collection):
+        raise InputError(f"without: expected kinds of constraints, such as 'arm_leg', got {without!r}.")
+    return tuple(without)
+
+
 def _bounds(given: dict[str, Any]) -> Bounds:
     known = [f.name for f in fields(Bounds)]
     for key, value in given.items():
         if key not in known:
             raise UnknownNameError("argument of walk", key, known)
-        numbers = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-        wrong = any(isinstance(x, (bool, str)) or not np.isfinite(x) or x < 0 for x in numbers)
-        if wrong or (key == "knee") != (len(numbers) == 2):
+        right = [_not_negative(x) for x in (value if isinstance(value, Sequence) else [value])]
+        if not all(right) or (key == "knee") != (len(right) == 2):
             wanted = "a lower and an upper angle, rad" if key == "knee" else "a number that is not negative"
             raise InputError(f"{key}: expected {wanted}, got {value!r}.")
+    low, high = given.get("knee", Bounds.knee)
+    if not low <= high <= pi:
+        raise InputError(f"knee: expected a lower and an upper angle up to {pi:.2f} rad, got {low:g} and {high:g}.")
     values: dict[str, Any] = {k: tuple(v) if k == "knee" else float(v) for k, v in given.items()}
     return Bounds(**values)
+
+
+def _not_negative(value: Any) -> bool:
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return number and bool(np.isfinite(value) and value >= 0)

@@ -75,7 +75,7 @@ def test_a_simulation_that_cannot_go_on_keeps_what_it_has(folder):
     ("arguments", "expected"),
     [
         (["--start", "elbow"], "expected JOINT=VALUE, such as elbow=0.5, got 'elbow'"),
-        (["--start", "elbow=x"], "expected 1 or 7 numbers"),
+        (["--start", "elbow=x"], "expected 1 or 3 or 7 numbers"),
         (["--start", "knee=1"], "unknown joint that moves 'knee'. Valid names: 'turn'"),
         (["--start", "elbow=1", "--start", "elbow=2"], "expected each joint once, got 'elbow' twice"),
         (["--speed", "elbow=1,2,3,4,5,6"], "--speed elbow: expected one number, got 6"),

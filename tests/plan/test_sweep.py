@@ -1,5 +1,6 @@
 """Families of plans, one after the other and in processes, stopped and resumed."""
 
+import functools
 import os
 import signal
 import subprocess
@@ -9,9 +10,11 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolEx
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.plan.asked import asked, described
 from linkwise.plan.examples import time_and_effort
 from linkwise.plan.solvers.monitor import Monitor
 
@@ -32,21 +35,25 @@ def test_warm_starts_one_after_the_other():
 
 
 def test_resumed_after_a_failure(tmp_path):
-    with pytest.raises(RuntimeError, match="stopped here"):
-        lw.sweep(fails, WEIGHTS, folder=tmp_path)
-    assert len(list(tmp_path.glob("[0-9]*.npz"))) == 2
-    asked = []
+    asked, faults = [], [0.005]
 
     def watched(u, guess):
+        if u in faults:
+            faults.remove(u)
+            raise RuntimeError("stopped here")
         asked.append(u)
         return time_and_effort(u, guess)
 
+    with pytest.raises(RuntimeError, match="stopped here"):
+        lw.sweep(watched, WEIGHTS, folder=tmp_path)
+    assert len(list(tmp_path.glob("[0-9]*.npz"))) == 2
+    assert asked == [0.0, 0.001]
     plans = lw.sweep(watched, WEIGHTS, folder=tmp_path)
-    assert asked == [0.005, 0.01]
+    assert asked == [0.0, 0.001, 0.005, 0.01]
     assert len(plans) == 4
     (tmp_path / sorted(p.name for p in tmp_path.iterdir())[0]).write_bytes(b"half of a file")
     lw.sweep(watched, WEIGHTS, folder=tmp_path)
-    assert asked == [0.005, 0.01, 0.0]
+    assert asked == [0.0, 0.001, 0.005, 0.01, 0.0]
 
 
 def test_ctrl_c_ends_a_sweep(tmp_path, monkeypatch):
@@ -55,7 +62,7 @@ def test_ctrl_c_ends_a_sweep(tmp_path, monkeypatch):
 
     def interrupted(u, guess):
         asked.append(u)
-        if u == 0.001:
+        if asked == [0.0, 0.001]:
             patch.setattr(Monitor, "gradient", pressed)
         return time_and_effort(u, guess)
 
@@ -69,7 +76,8 @@ def test_ctrl_c_ends_a_sweep(tmp_path, monkeypatch):
         lw.sweep(interrupted, WEIGHTS, folder=tmp_path)
     assert asked == [0.0, 0.001]
     assert len(list(tmp_path.glob("[0-9]*.npz"))) == 1
-    assert len(lw.sweep(time_and_effort, WEIGHTS[:2], folder=tmp_path)) == 2
+    assert len(lw.sweep(interrupted, WEIGHTS[:2], folder=tmp_path)) == 2
+    assert asked == [0.0, 0.001, 0.001]
 
 
 def test_threads_and_processes_agree(tmp_path):
@@ -123,16 +131,12 @@ def test_the_sweep_itself_killed(tmp_path):
     finally:
         process.kill()
         process.wait()
-    left = sorted(p.name for p in tmp_path.glob("[0-9]*.npz"))
+    left = {p.name: p.stat().st_mtime_ns for p in tmp_path.glob("[0-9]*.npz")}
     assert left
-    asked = []
-
-    def watched(u, guess):
-        asked.append(u)
-        return time_and_effort(u, guess)
-
-    assert len(lw.sweep(watched, WEIGHTS, folder=tmp_path)) == 4
-    assert len(asked) == 4 - len(left)
+    assert len(lw.sweep(time_and_effort, WEIGHTS, folder=tmp_path)) == 4
+    after = {p.name: p.stat().st_mtime_ns for p in tmp_path.glob("[0-9]*.npz")}
+    assert len(after) == 4
+    assert left.items() <= after.items()  # none of them was solved again
 
 
 @pytest.mark.slow  # a cluster takes seconds to come up
@@ -153,6 +157,152 @@ def test_a_cluster_of_dask(tmp_path, monkeypatch):
     for one, other in zip(alone, plans, strict=True):
         assert other.duration == pytest.approx(one.duration, abs=1e-4)
     assert len(list((tmp_path / "plans").glob("*.npz"))) == 4
+
+
+# ---- folders of other functions
+
+ARM = lw.load("pr")
+DONE = {}  # plans by weight, so that functions which ask for them take no time
+
+
+def kept(u, guess):
+    """A plan that is the same for all functions below."""
+    if u not in DONE:
+        DONE[u] = time_and_effort(u, guess)
+    return DONE[u]
+
+
+def made(body, **names):
+    """A function of the text `body`, as a user's file has it."""
+    import linecache
+
+    text, file = f"def solve(u, guess):\n    {body}\n", f"<made {len(linecache.cache)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space = {"kept": kept, "__name__": "made", **names}
+    exec(compile(text, file, "exec"), space)
+    return space["solve"]
+
+
+def test_plans_of_another_function_are_refused(tmp_path):
+    def other(u, guess):
+        return kept(u, guess)
+
+    lw.sweep(kept, [0.01], folder=tmp_path)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(
+        lw.InputError, match=r"plans of another: function was kept, now .*other.*Take another folder.*sweep\.json"
+    ):
+        lw.sweep(other, [0.01], folder=tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
+    (tmp_path / "sweep.json").unlink()  # as folders were before there was such a file
+    assert lw.sweep(other, [0.01], folder=tmp_path)[0].duration == pytest.approx(DONE[0.01].duration)
+    assert (tmp_path / "sweep.json").exists()
+    with pytest.raises(lw.InputError, match="function was"):
+        lw.sweep(kept, [0.01], folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "message"),
+    [
+        (made("return kept(u, guess)"), made("return kept(u, None)"), "source of solve has changed"),
+        (made("return kept(u, a)", a=1), made("return kept(u, a)", a=2), "variable a was 1, now 2"),
+        (made("return kept(u, a)", a=[1.0, 2.0]), made("return kept(u, a)", a=[1.0, 3.0]), "variable a was list"),
+        (
+            made("return kept(u, arm)", arm=ARM),
+            made("return kept(u, arm)", arm=ARM.replace(gravity=(0, 0, -1))),
+            "variable arm was robot 'pr'",
+        ),
+        (
+            made("return kept(u, arm)", arm=lw.delta()),
+            made("return kept(u, arm)", arm=lw.delta(armature=1.0)),
+            "variable arm was robot",
+        ),
+        (
+            made("return kept(u, dyn)", dyn=lw.compile(ARM)),
+            made("return kept(u, dyn)", dyn=lw.compile(ARM.replace(gravity=(0, 0, -1)))),
+            "variable dyn was Dynamics of robot 'pr'|variable dyn has changed",
+        ),
+        (functools.partial(time_and_effort, solver="scipy"), time_and_effort, "argument solver is gone"),
+        (time_and_effort, functools.partial(time_and_effort, control_points=12), "argument control_points is new"),
+        (
+            made("return kept(u, guess) if helper() else None", helper=lambda: 1),
+            made("return kept(u, guess) if helper() else None"),
+            "variable helper is gone|source of <lambda> is gone",
+        ),
+    ],
+)
+def test_what_is_noticed(tmp_path, one, other, message):
+    if "helper" in message:
+        one.__globals__["helper"].__module__ = "made"
+    lw.sweep(one, [0.01], folder=tmp_path)
+    with pytest.raises(lw.InputError, match=message):
+        lw.sweep(other, [0.01], folder=tmp_path)
+
+
+def test_what_is_the_same(tmp_path):
+    """Comments, layout, what a function changes itself, and values in another order of a mapping's making."""
+    lw.sweep(made("log.append(u); return kept(u, guess)", log=[]), [0.01], folder=tmp_path)
+    again = made("log.append(u)  # a remark\n    return kept(u,  guess)", log=[3])
+    assert len(lw.sweep(again, [0.01], folder=tmp_path)) == 1
+    array, same = np.linspace(0.0, 1.0, 50), np.linspace(0.0, 1.0, 50)
+    lw.sweep(made("return kept(u, a)", a=array), [0.01], folder=tmp_path / "b")
+    assert len(lw.sweep(made("return kept(u, a)", a=same), [0.01], folder=tmp_path / "b")) == 1
+
+
+def test_a_folder_without_plans_is_free(tmp_path):
+    with pytest.raises(lw.InputError, match="expected a Plan"):
+        lw.sweep(lambda u, guess: u, [0.01], folder=tmp_path)
+    assert len(lw.sweep(kept, [0.01], folder=tmp_path)) == 1
+
+
+def test_kinds_of_functions(tmp_path):
+    """Objects, methods, built-in functions and functions without a source are all known by something."""
+
+    class Study:
+        weight = 2.0
+
+        def __call__(self, u, guess):
+            return u
+
+        def solve(self, u, guess):
+            return u
+
+    space = {}
+    exec("def unknown(u, guess): return (lambda: 3.5)()", space)
+    assert "3.5" in described(asked(space["unknown"]))
+    assert asked(Study())["function"].endswith("Study.__call__")
+    assert asked(Study().solve)["function"].endswith("Study.solve")
+    assert asked(max) == {"function": "max"}
+    assert "u + 1" in asked(lambda u, guess: u + 1)["source of <lambda>"]
+    assert described({"a": (1, {2}, Path("x"), lw.Limits(0.0, 1.0))}).startswith("dict('a': tuple(1, set(2), 'x', Lim")
+
+
+# ---- what processes cannot be sent
+
+
+def test_functions_that_processes_do_not_know():
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
+        pytest.raises(lw.InputError, match=r"sweep solve: expected what can be sent to other processes, got <function"),
+    ):
+        lw.sweep(lambda u, guess: time_and_effort(u, guess), [0.01], executor=pool)
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
+        pytest.raises(lw.InputError, match=r"sweep values: expected .* Write lambdas"),
+    ):
+        lw.sweep(time_and_effort, [lambda: 1], executor=pool)
+
+
+def returns_a_lambda(u, guess):
+    return lambda: u
+
+
+def test_results_that_processes_cannot_send():
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
+        pytest.raises(lw.InputError, match="sweep: expected results that can be sent between processes"),
+    ):
+        lw.sweep(returns_a_lambda, [0.01], executor=pool)
 
 
 def test_mistakes():

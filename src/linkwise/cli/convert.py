@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli import show
-from linkwise.cli.arguments import OutputFile, json_option, load, robot_argument, robot_options
+from linkwise.cli.arguments import (
+    OutputFile,
+    json_option,
+    load,
+    load_parallel,
+    refuse_for_parallel,
+    robot_argument,
+    robot_options,
+)
 
 if TYPE_CHECKING:
     from linkwise.robot.to_dh import Table
@@ -40,13 +48,17 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
       linkwise convert arm.urdf --dh
       linkwise convert hand.urdf --khalil --lock thumb
       linkwise convert arm.urdf --dh --json
+      linkwise convert gough_stewart hexapod.toml
     """
     import linkwise as lw
+    from linkwise.parallel.files import is_parallel
 
     if not out and not form:
         raise click.UsageError("expected OUT.urdf, OUT.toml, --dh or --khalil, got none of them")
     if out and Path(robot).exists() and out.resolve() == Path(robot).resolve():
         raise click.UsageError(f"expected another file than {robot!r} to write to")
+    if is_parallel(robot):
+        return _convert_parallel(robot, out, form, as_json, options)
     model = load(robot, **options)
     facts: dict[str, Any] = {"robot": model.name}
     if form:
@@ -62,6 +74,17 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
             _print_lost(lost, f"a {out.suffix} file")
     if as_json:
         show.as_json(facts)
+
+
+def _convert_parallel(source: str, out: Path | None, form: str | None, as_json: bool, options: dict[str, Any]) -> None:
+    """Write the file of a parallel robot, for which there is one form."""
+    refuse_for_parallel(source, {f"--{form}": bool(form), "form but .toml": out is not None and out.suffix == ".urdf"})
+    robot = load_parallel(source, **options)
+    robot.save(str(out))
+    if as_json:
+        show.as_json({"robot": robot.name, "output": str(out), "lost": []})
+    else:
+        click.echo(f"{robot.name}: written to {out}, nothing lost")
 
 
 def _facts(table: Table) -> dict[str, Any]:

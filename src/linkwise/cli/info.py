@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli import show
-from linkwise.cli.arguments import json_option, load, robot_argument, robot_options
+from linkwise.cli.arguments import json_option, load, load_parallel, robot_argument, robot_options
 from linkwise.cli.info_parallel import print_parallel
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
     Examples:
       linkwise info arm.urdf
       linkwise info stanford
+      linkwise info gough_stewart
       linkwise info walker.urdf --base floating
       linkwise info arm.urdf --lock elbow=0.5 --no-friction
       linkwise info arm.urdf --json | jq .mass
@@ -72,13 +73,10 @@ def _diagnostics_and_operations(facts: dict[str, Any]) -> None:
 
 
 def _show_parallel(source: str, as_json: bool, options: dict[str, Any]) -> None:
-    """What is known of a parallel robot; options are about trees."""
-    from linkwise.parallel.robot import ParallelRobot
+    """What is known of a parallel robot; most options are about trees."""
     from linkwise.report.summary import parallel_summary
 
-    if options != {"locks": (), "rigid": False, "no_friction": False, "side": None, "base": "fixed"}:
-        raise click.UsageError(f"{source!r} is a parallel robot, for which there are no such options as for trees")
-    facts = parallel_summary(ParallelRobot.load(source))
+    facts = parallel_summary(load_parallel(source, **options))
     if as_json:
         show.as_json(facts)
         return

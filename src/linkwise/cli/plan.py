@@ -111,8 +111,4 @@ def _print(result: Plan, output: Path | None, plot: Path | None) -> None:
         show.title("What larger limits would do: change of the objective per unit")
         show.table(("limit", "change"), [(n, show.number(v)) for n, v in strongest], right=("change",))
     click.echo()
-    for what, path in (("motion", output), ("plot", plot)):
-        if path:
-            click.echo(f"{what} in {path}")
-    if not output and not plot:
-        click.echo("To keep the motion, give --output FILE.npz or FILE.csv; to see it, --plot FILE.png.")
+    show.written({"motion": output, "plot": plot}, show.TO_KEEP_A_MOTION)

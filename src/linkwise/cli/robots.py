@@ -18,11 +18,14 @@ def robots(as_json: bool) -> None:
       linkwise robots
       linkwise info puma560
       linkwise convert stanford stanford.urdf
+      linkwise convert gough_stewart hexapod.toml
     """
     import linkwise as lw
 
-    known = lw.list_robots()
+    trees, parallel = lw.list_robots(), lw.list_parallel_robots()
     if as_json:
-        show.as_json(known)
+        show.as_json({**trees, **parallel})
         return
-    show.table(("name", "what it is"), known.items())
+    show.table(("name", "what it is"), trees.items())
+    show.title("Parallel robots, for info, check, convert, torque and simulate")
+    show.table(("name", "what it is"), parallel.items())

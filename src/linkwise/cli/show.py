@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
 WIDE = 160  # columns of output that is not a terminal's
 SHORT = 13  # characters; shorter cells are never broken
+TO_KEEP_A_MOTION = "To keep the motion, give --output FILE.npz or FILE.csv; to see it, --plot FILE.png."
 
 
 def console() -> Console:
@@ -67,5 +70,15 @@ def number(x: float | None) -> str:
     return "" if x is None else f"{x:.6g}"
 
 
+def written(files: Mapping[str, Path | None], remedy: str = "") -> None:
+    """Say which files were written, or what to do for one."""
+    for what, path in files.items():
+        if path:
+            click.echo(f"{what} in {path}")
+    if remedy and not any(files.values()):
+        click.echo(remedy)
+
+
 def plural(n: int, word: str) -> str:
+    """A number and the word for what is counted."""
     return f"{n} {word}" + ("" if n == 1 else "s")

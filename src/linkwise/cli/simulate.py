@@ -16,10 +16,13 @@ from linkwise.cli.arguments import (
     ParamType,
     json_option,
     load,
+    load_parallel,
     numbers,
+    refuse_for_parallel,
     robot_argument,
     robot_options,
 )
+from linkwise.cli.simulate_parallel import parallel_simulate
 
 if TYPE_CHECKING:
     from linkwise.robot.robot import Robot
@@ -63,13 +66,13 @@ def setting(flag: str, variable: str, kind: SettingType, text: str) -> Callable[
 @setting(
     "--start",
     "starts",
-    SettingType("JOINT=VALUE", "elbow=0.5", 1, 7),
+    SettingType("JOINT=VALUE", "elbow=0.5", 1, 3, 7),
     f"Position at the start, rad or m; zero if not given. A floating joint has {FLOATING['--start']}.",
 )
 @setting(
     "--speed",
     "speeds",
-    SettingType("JOINT=VALUE", "elbow=0.5", 1, 6),
+    SettingType("JOINT=VALUE", "elbow=0.5", 1, 3, 6),
     f"Speed at the start, rad/s or m/s. A floating joint has {FLOATING['--speed']}.",
 )
 @setting(
@@ -116,6 +119,10 @@ def simulate(
     its motion exactly; the torque that this takes comes out. The energy drift says how well the sum of energies and
     works closes, relative to the largest of them.
 
+    The platform of a parallel robot starts where its legs are at home, or at --start platform=x,y,z,qx,qy,qz,qw; three
+    numbers x,y,z or x,y,angle where it moves so; --speed platform=vx,vy,vz,wx,wy,wz is in world axes, and --torque is
+    for actuated joints.
+
     Results in an .npz file hold the robot too; `linkwise torque` takes both kinds of file as motions. Exit code 1 means
     that the simulation could not go on, 130 that it was stopped by Ctrl-C; what was computed is kept.
 
@@ -126,10 +133,18 @@ def simulate(
       linkwise simulate arm.urdf --drive elbow=0.4,1.5 --drive shoulder=0.2,1.5,1.57 -o wave.npz
       linkwise simulate puma560 --time 10 --no-friction --json
       linkwise simulate arm.urdf --base floating --hold turn --speed root_joint=0,0,1,0,0,2
+      linkwise simulate delta --start platform=0,0,-0.5 --torque leg1.motor=-1.2 --time 0.3
     """
     from linkwise.errors import SimulationError
+    from linkwise.parallel.files import is_parallel
     from linkwise.simulate.simulation import simulate as run
 
+    if is_parallel(robot):
+        refuse_for_parallel(robot, {"--drive": bool(drives), "--hold": bool(holds)})
+        return parallel_simulate(
+            load_parallel(robot, **options), end, starts, speeds, torques, method=method, output=output, plot=plot,
+            as_json=as_json,
+        )  # fmt: skip
     model = load(robot, **options)
     start, speed = _by_joint(model, "--start", starts), _by_joint(model, "--speed", speeds)
     tau = model.tau(_by_joint(model, "--torque", torques))
@@ -248,11 +263,7 @@ def _print(result: Simulation, problem: str, output: Path | None, plot: Path | N
     ]  # fmt: skip
     show.table(head, rows, right=head[1:])
     click.echo()
-    for what, path in (("motion", output), ("plot", plot)):
-        if path:
-            click.echo(f"{what} in {path}")
-    if not output and not plot:
-        click.echo("To keep the motion, give --output FILE.npz or FILE.csv; to see it, --plot FILE.png.")
+    show.written({"motion": output, "plot": plot}, show.TO_KEEP_A_MOTION)
 
 
 def _position(value: Any) -> str:

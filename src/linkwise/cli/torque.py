@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from linkwise.cli import show
-from linkwise.cli.arguments import OutputFile, ParamType, json_option, load, numbers, robot_argument, robot_options
+from linkwise.cli.arguments import (
+    OutputFile,
+    ParamType,
+    json_option,
+    load,
+    load_parallel,
+    numbers,
+    refuse_for_parallel,
+    robot_argument,
+    robot_options,
+)
+from linkwise.cli.torque_parallel import parallel_torque
 
 if TYPE_CHECKING:
     from linkwise.report.torques import Torques
@@ -109,6 +120,12 @@ def torque(
     With elastic drives columns of the joints suffice too: motors then move and push as that motion demands, by
     feed-forward with its fourth derivative.
 
+    For a parallel robot the motion is that of its platform. Columns are `x`, `y`, `z` and a quaternion qx qy qz qw, a
+    rotation vector rx ry rz, or roll pitch yaw; x y z alone or x y angle where it moves so; and perhaps `velocity.vx`
+    to `velocity.wz` and `acceleration.vx`, ... in world axes. An archive has arrays t, pose, velocity, acceleration.
+    Forces of the actuated joints come out, and with --wrenches those of each leg on the platform. These and --external,
+    on `platform`, are in world axes. Poses out of reach and singular ones are listed by row.
+
     \b
     Examples:
       linkwise torque arm.urdf swing.csv
@@ -118,17 +135,25 @@ def torque(
       linkwise torque arm.urdf swing.csv --external tool=0,0,-20,0,0,0 --wrenches -o all.npz
       linkwise torque arm.urdf swing.csv --side soft.toml -o feedforward.csv
       linkwise torque arm.urdf swing.csv --no-friction --json
+      linkwise torque hexapod.toml poses.csv --payload 20@platform --plot forces.png
     """
+    from linkwise.parallel.files import is_parallel
     from linkwise.report.closed_torques import read_closed
     from linkwise.report.elastic_torques import read_elastic
     from linkwise.report.torques import torques_along
 
-    model = _loaded(load(robot, **options), payloads)
     loads = {}
     for external in externals:
         if external.frame in loads:
             raise click.UsageError(f"--external: expected each frame once, got {external.frame!r} twice")
         loads[external.frame] = external.wrench
+    if is_parallel(robot):
+        refuse_for_parallel(robot, {"--rates": rates})
+        return parallel_torque(
+            load_parallel(robot, **options), trajectory, payloads, loads, legs=wrenches, output=output, plot=plot,
+            ignore_extra=ignore_extra, as_json=as_json,
+        )  # fmt: skip
+    model = _loaded(load(robot, **options), payloads)
     if model.loops:
         motion = read_closed(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
     else:
@@ -221,8 +246,6 @@ def _print(result: Torques, output: Path | None, plot: Path | None) -> None:
         rated = [x for j in result.robot.joints for x in (j.limits.jerk, j.limits.effort_rate) if math.isfinite(x)]
         but = "" if with_rates or not rated else ", but those of jerk and effort rate were not checked: give --rates"
         click.echo(f"All within the limits that the robot has{but}.")
-    for what, path in (("results", output), ("plot", plot)):
-        if path:
-            click.echo(f"{what} in {path}")
+    show.written({"results": output, "plot": plot})
     if not output:
         click.echo("To keep all rows, give --output FILE.csv or FILE.npz.")

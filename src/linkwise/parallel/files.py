@@ -8,6 +8,7 @@ from typing import Any
 
 from linkwise.errors import InputError, LinkwiseError, ModelError, UnknownNameError
 from linkwise.files import replacing
+from linkwise.parallel.library import ROBOTS, bundled
 from linkwise.parallel.robot import Leg, ParallelRobot
 from linkwise.robot import check
 from linkwise.robot.link import Link
@@ -46,7 +47,9 @@ def text_of(robot: ParallelRobot) -> str:
 
 
 def is_parallel(path: str) -> bool:
-    """Whether a file is one of a parallel robot, so that no other reader need try."""
+    """Whether a name or a file is one of a parallel robot, so that no other reader need try."""
+    if path in ROBOTS:
+        return True
     if Path(path).suffix.lower() != ".toml" or not Path(path).is_file():
         return False
     try:
@@ -56,7 +59,11 @@ def is_parallel(path: str) -> bool:
 
 
 def load(source: PathOrText) -> ParallelRobot:
-    """The robot of a file, or of the text of one."""
+    """The robot of a file, of the text of one, or of a name."""
+    if isinstance(source, str) and source in ROBOTS:
+        return bundled(source)
+    if isinstance(source, str) and source.isidentifier() and not Path(source).exists():
+        raise InputError(f"ParallelRobot.load {source!r}: {UnknownNameError('parallel robot', source, ROBOTS)}")
     file = toml_source(source)
     data = parsed(file)
     with placed(file.name):

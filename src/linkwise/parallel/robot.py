@@ -232,6 +232,10 @@ class ParallelRobot:
         I_c = total.seen_from(Pose().R, -centre).I_o
         return self.replace(platform=Link(self.platform.name, total.m, centre, I_c))
 
+    def without_friction(self) -> ParallelRobot:
+        """The ideal robot: no friction and no damping in joints, springs or drives of its legs."""
+        return self.replace(legs=[dataclasses.replace(leg, robot=leg.robot.without_friction()) for leg in self.legs])
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write a .toml file, of which `ParallelRobot.load` makes an equal robot."""
         from linkwise.parallel.files import save
@@ -240,7 +244,7 @@ class ParallelRobot:
 
     @staticmethod
     def load(source: Any) -> ParallelRobot:
-        """The parallel robot of a .toml file, or of the text of one."""
+        """The parallel robot of a .toml file, of the text of one, or of a name of `list_parallel_robots()`."""
         from linkwise.parallel.files import load
 
         return load(source)

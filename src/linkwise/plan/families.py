@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from os import PathLike
@@ -10,10 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.errors import InputError, LinkwiseError
+from linkwise.files import replacing
+from linkwise.plan.asked import asked
+from linkwise.plan.processes import check_sendable, sent_back
 from linkwise.plan.result import Plan
 from linkwise.status import StatusLine
 
 Solve = Callable[[Any, Plan | None], Plan]
+ASKED = "sweep.json"  # what the plans in a folder are answers to
 
 
 def sweep(
@@ -35,7 +40,9 @@ def sweep(
         values: such as [0.0, 0.1, 1.0]; they are known by their `repr`.
         executor: any `concurrent.futures.Executor`: a pool of processes, or a cluster's.
         folder: where finished plans are kept; called again after a failure, only those that miss are solved. A folder
-            belongs to one `solve`: plans are found again by their values alone.
+            belongs to one `solve`: its file "sweep.json" has the source of the function, the values that it takes from
+            outside and its robots, and plans of another one are refused. What it calls in other modules and what files
+            it reads is not known there. Plans in a folder without that file, which is older, are taken as they are.
         progress: whether to show a line of it on a terminal.
     """
     if not callable(solve):
@@ -45,7 +52,9 @@ def sweep(
         raise InputError(f"sweep: expected values, got {values!r}.")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise InputError(f"sweep executor: expected a concurrent.futures.Executor, got {executor!r}.")
-    store = _Store(folder, every)
+    if executor is not None:
+        check_sendable("sweep", executor, {"solve": solve, "values": every})
+    store = _Store(folder, every, solve)
     line = StatusLine() if progress else None
     plans = {k: plan for k in range(len(every)) if (plan := store.read(k)) is not None}
 
@@ -83,33 +92,49 @@ def _in_executor(
     missing = [k for k in range(len(values)) if k not in plans]
     if not plans:
         middle = missing.pop(len(missing) // 2)
-        finished(middle, executor.submit(solve, values[middle], None).result())
+        finished(middle, sent_back("sweep", executor.submit(solve, values[middle], None).result))
     waiting: dict[Future[Plan], int] = {}
     for k in missing:
         near = min(plans, key=lambda j: abs(j - k))
         waiting[executor.submit(solve, values[k], plans[near])] = k
     failure: BaseException | None = None
     for future in as_completed(waiting):
-        error = future.exception()
-        if error is None:
-            finished(waiting[future], future.result())
-        else:
+        try:
+            plan = sent_back("sweep", future.result)
+        except Exception as error:
             failure = failure or error
+        else:
+            finished(waiting[future], plan)
     if failure is not None:
         raise failure
 
 
 class _Store:
-    """Finished plans in a folder, one file for each value."""
+    """Finished plans in a folder, one file for each value, and a file that says what they are answers to."""
 
-    def __init__(self, folder: str | PathLike[str] | None, values: Sequence[Any]) -> None:
+    def __init__(self, folder: str | PathLike[str] | None, values: Sequence[Any], solve: Solve) -> None:
+        self.names = [f"{k:04d}-{hashlib.sha256(repr(v).encode()).hexdigest()[:16]}.npz" for k, v in enumerate(values)]
         self.folder = None if folder is None else Path(folder)
         if self.folder is not None:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise InputError(f"sweep folder {str(folder)!r}: {error.strerror or error}.") from error
-        self.names = [f"{k:04d}-{hashlib.sha256(repr(v).encode()).hexdigest()[:16]}.npz" for k, v in enumerate(values)]
+            self._claim(self.folder, asked(solve))
+
+    def _claim(self, folder: Path, now: dict[str, str]) -> None:
+        """Write down what is asked, unless plans in the folder are answers to something else."""
+        before = _read(folder / ASKED)
+        if before == now:
+            return
+        if before is not None and any(folder.glob("[0-9]*.npz")):
+            raise InputError(
+                f"sweep folder {str(folder)!r}: expected plans of this function, got plans of another:"
+                f" {_differences(before, now)}. Take another folder or remove this one; or, if its plans are right all"
+                f" the same, remove its file {ASKED}."
+            )
+        with replacing(folder / ASKED) as part:
+            part.write_text(json.dumps(now, indent=1), encoding="utf-8")
 
     def read(self, k: int) -> Plan | None:
         """The plan of a value, where it was finished; a file that cannot be read counts as missing."""
@@ -121,5 +146,31 @@ class _Store:
             return None
 
     def write(self, k: int, plan: Plan) -> None:
+        """Keep a plan that is finished."""
         if self.folder is not None:
             plan.save(self.folder / self.names[k])
+
+
+def _read(path: Path) -> dict[str, str] | None:
+    """What was asked, or None where that is not known."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return {key: str(text) for key, text in found.items()} if isinstance(found, dict) else None
+
+
+def _differences(before: dict[str, str], now: dict[str, str]) -> str:
+    """What is not as it was, in words."""
+    parts = []
+    for key in [*now, *(key for key in before if key not in now)]:
+        was, has = before.get(key), now.get(key)
+        if was == has:
+            continue
+        if was is None or has is None:
+            parts.append(f"{key} is {'new' if was is None else 'gone'}")
+        elif key.startswith("source") or max(len(was), len(has)) > 60:
+            parts.append(f"{key} has changed")
+        else:
+            parts.append(f"{key} was {was}, now {has}")
+    return "; ".join(parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -30,17 +30,26 @@ def exceeded(robot: Robot, motion: Trajectory, tau: Array | None = None, tau_dot
 
     Those are jerk, effort (`tau`) and effort rate (`tau_dot`).
     """
+    quantities = [
+        (joint.name, *values) for joint in robot.joints for values in _quantities(robot, joint, motion, tau, tau_dot)
+    ]
+    return excesses(motion.t, quantities)
+
+
+def excesses(t: Array, quantities: Iterable[tuple[str, str, Array, float, float]]) -> list[Excess]:
+    """Of values over time, each with the joint, what they are, and their bounds, those that leave the bounds.
+
+    Values that are not numbers are within.
+    """
     found = []
-    for joint in robot.joints:
-        for what, values, lower, upper in _quantities(robot, joint, motion, tau, tau_dot):
-            over = np.maximum(values - upper, lower - values)
-            slack = ROUNDING * max(abs(x) for x in (lower, upper, 1.0) if np.isfinite(x))
-            rows = int(np.sum(over > slack))
-            if rows:
-                k = int(np.argmax(over))
-                value = float(values[k])
-                limit = upper if value > upper else lower
-                found.append(Excess(joint.name, what, value, limit, float(motion.t[k]), rows))
+    for joint, what, values, lower, upper in quantities:
+        over = np.nan_to_num(np.maximum(values - upper, lower - values), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+        slack = ROUNDING * max(abs(x) for x in (lower, upper, 1.0) if np.isfinite(x))
+        rows = int(np.sum(over > slack))
+        if rows:
+            k = int(np.argmax(over))
+            value = float(values[k])
+            found.append(Excess(joint, what, value, upper if value > upper else lower, float(t[k]), rows))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,10 @@ import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.robot.robot import Robot
-from linkwise.trajectory.columns import COMPONENTS, MOTION, Columns
+from linkwise.trajectory.columns import COMPONENTS, MOTION, TIME, Columns
 from linkwise.trajectory.trajectory import Array
 
-KNOWN = ("t", "time", *MOTION, "names")
+KNOWN = (*TIME, *MOTION, "names")
 UNREADABLE = (
     ValueError, TypeError, KeyError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
@@ -22,27 +23,68 @@ UNREADABLE = (
 RESULTS = ("tau", "tau_dot", "wrench", "wrench_dot", "links", "cut", "cut_dot", "loops", "energy", "meta")
 
 
-class NpzColumns(Columns):
-    """The columns of arrays, named by the array and the joint; joints come in the order of `names` or the robot's."""
+class ArrayColumns(Columns):
+    """The columns of arrays with a row for each sample."""
 
-    def __init__(self, path: Path, robot: Robot, ignore_extra: bool) -> None:
+    def __init__(self, path: Path) -> None:
         self.file = self.header = path.name
-        arrays = _arrays(path)
-        extra = [k for k in arrays if k not in KNOWN and k not in RESULTS]
-        if extra and not ignore_extra:
-            raise self.error(str(UnknownNameError("array", extra[0], KNOWN)))
-        joints = self._joints(arrays.get("names"), robot, arrays.get("q"), ignore_extra)
+        self.arrays = _arrays(path)
         self._columns: dict[str, Array] = {}
-        for key in ("t", "time"):
-            if key in arrays:
-                self._columns[key] = self._numbers(key, arrays[key]).reshape(-1)
-        for key in MOTION:
-            if key in arrays:
-                self._split(key, self._numbers(key, arrays[key]), joints, robot)
+        for key in TIME:
+            if key in self.arrays:
+                self._columns[key] = self._numbers(key).reshape(-1)
+
+    def _refuse_unknown(self, known: Sequence[str], results: Sequence[str]) -> None:
+        for key in self.arrays:
+            if key not in known and key not in results:
+                raise self.error(str(UnknownNameError("array", key, known)))
+
+    def _numbers(self, key: str) -> Array:
+        array = self.arrays[key]
+        if array.dtype.kind not in "biuf":
+            raise self.error(f"array {key!r}: expected real numbers, got {array.dtype}.")
+        return np.asarray(array, dtype=float)
+
+    def _split(self, key: str, names: list[str]) -> None:
+        """Take an array apart into columns of these names."""
+        array = self._numbers(key)
+        if array.ndim == 1 and len(names) == 1:
+            array = array[:, None]
+        if array.ndim != 2 or array.shape[1] != len(names):
+            raise self.error(
+                f"array {key!r}: expected the shape (rows, {len(names)}), got {array.shape}."
+                f" Its columns are {', '.join(names)}."
+            )
+        self._columns.update(zip(names, array.T, strict=True))
+
+    def _check_lengths(self) -> None:
         lengths = {name: len(column) for name, column in self._columns.items()}
         if len(set(lengths.values())) > 1:
             rows = ", ".join(f"{k} {v}" for k, v in {n.split(".")[0]: r for n, r in lengths.items()}.items())
             raise self.error(f"expected arrays with as many rows each, got {rows}.")
+
+    def names(self) -> list[str]:
+        return list(self._columns)
+
+    def column(self, name: str) -> Array:
+        return self._columns[name]
+
+    def place(self, name: str, row: int) -> str:
+        return f"{self.file}, {name.split('.')[0]}[{row}]"
+
+
+class NpzColumns(ArrayColumns):
+    """The columns of arrays, named by the array and the joint; joints come in the order of `names` or the robot's."""
+
+    def __init__(self, path: Path, robot: Robot, ignore_extra: bool) -> None:
+        super().__init__(path)
+        if not ignore_extra:
+            self._refuse_unknown(KNOWN, RESULTS)
+        joints = self._joints(self.arrays.get("names"), robot, self.arrays.get("q"), ignore_extra)
+        for key in MOTION:
+            if key in self.arrays:
+                self._split(key, _column_names(key, joints, robot))
+        self._check_lengths()
 
     def _joints(self, names: Any, robot: Robot, q: Any, ignore_extra: bool) -> list[str]:
         if names is None:
@@ -61,34 +103,14 @@ class NpzColumns(Columns):
                 raise self.error(f"names: expected each joint once, got {n!r} twice.")
         return joints
 
-    def _numbers(self, key: str, array: Any) -> Array:
-        if array.dtype.kind not in "biuf":
-            raise self.error(f"array {key!r}: expected real numbers, got {array.dtype}.")
-        return np.asarray(array, dtype=float)
 
-    def _split(self, key: str, array: Array, joints: list[str], robot: Robot) -> None:
-        names = []
-        for joint in joints:
-            slot = robot.slots.get(joint)  # none for a joint that is locked, which has a column all the same
-            ends = [f".{c}" for c in COMPONENTS[key]] if slot and slot.nv > 1 else [""]
-            names += [f"{key}.{joint}{end}" for end in ends]
-        if array.ndim == 1 and len(names) == 1:
-            array = array[:, None]
-        if array.ndim != 2 or array.shape[1] != len(names):
-            raise self.error(
-                f"array {key!r}: expected the shape (rows, {len(names)}), got {array.shape}."
-                f" Its columns are {', '.join(names)}."
-            )
-        self._columns.update(zip(names, array.T, strict=True))
-
-    def names(self) -> list[str]:
-        return list(self._columns)
-
-    def column(self, name: str) -> Array:
-        return self._columns[name]
-
-    def place(self, name: str, row: int) -> str:
-        return f"{self.file}, {name.split('.')[0]}[{row}]"
+def _column_names(key: str, joints: list[str], robot: Robot) -> list[str]:
+    names = []
+    for joint in joints:
+        slot = robot.slots.get(joint)  # none for a joint that is locked, which has a column all the same
+        ends = [f".{c}" for c in COMPONENTS[key]] if slot and slot.nv > 1 else [""]
+        names += [f"{key}.{joint}{end}" for end in ends]
+    return names
 
 
 def _arrays(path: Path) -> dict[str, Any]:

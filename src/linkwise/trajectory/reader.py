@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -36,19 +36,14 @@ def read(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False,
         ignore_extra: leave out columns that belong to nothing, instead of refusing them.
         jerks: give `qddd` too, from the file or by a spline of the highest derivative that it has.
     """
-    file = Path(path)
-    try:
-        table = _columns(file, robot, ignore_extra)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"{str(file)!r}: expected a file that can be read, got: {reason}.") from error
+    table = opened(path, lambda file: NpzColumns(file, robot, ignore_extra))
     wanted, notes = _match(table, robot, ignore_extra)
-    t = _time(table)
-    q = _stack(table, [wanted[n] for n in column_names(robot, "q")])
+    t = times_of(table)
+    q = stacked(table, [wanted[n] for n in column_names(robot, "q")])
     _check_quaternions(table, robot, q, wanted)
     asked = MOTION[1:] if jerks else MOTION[1:3]
     given = {
-        key: _stack(table, [wanted[n] for n in column_names(robot, key)])
+        key: stacked(table, [wanted[n] for n in column_names(robot, key)])
         for key in asked
         if all(n in wanted for n in column_names(robot, key))
     }
@@ -79,13 +74,18 @@ def _rates(
     return found
 
 
-def _columns(file: Path, robot: Robot, ignore_extra: bool) -> Columns:
+def opened(path: str | PathLike[str], archive: Callable[[Path], Columns]) -> Columns:
+    """The columns of a .csv file, or those that `archive` finds in an .npz file."""
+    file = Path(path)
+    readers: dict[str, Callable[[Path], Columns]] = {".csv": CsvColumns, ".npz": archive}
     suffix = file.suffix.lower()
-    if suffix == ".csv":
-        return CsvColumns(file)
-    if suffix == ".npz":
-        return NpzColumns(file, robot, ignore_extra)
-    raise InputError(f"{file.name}: expected a .csv or .npz file, got {suffix or 'no suffix'}.")
+    if suffix not in readers:
+        raise InputError(f"{file.name}: expected a .csv or .npz file, got {suffix or 'no suffix'}.")
+    try:
+        return readers[suffix](file)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"{str(file)!r}: expected a file that can be read, got: {reason}.") from error
 
 
 def _match(table: Columns, robot: Robot, ignore_extra: bool) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -134,7 +134,7 @@ def _missing(missing: list[str], key: str, extra: list[str]) -> str:
     return f"expected {key} for every joint or for none, got none for {listing(missing)}.{got}"
 
 
-def _stack(table: Columns, names: list[str]) -> Array:
+def stacked(table: Columns, names: list[str]) -> Array:
     """The columns side by side, all finite."""
     columns = []
     for name in names:
@@ -152,13 +152,14 @@ def _stack(table: Columns, names: list[str]) -> Array:
     return np.stack(columns, axis=1)
 
 
-def _time(table: Columns) -> Array | None:
+def times_of(table: Columns) -> Array | None:
+    """The rising times of a file, or None where it has none."""
     found = [name for name in table.names() if name in TIME]
     if not found:
         return None
     if len(found) > 1:
         raise table.error("expected one column of times, got 't' and 'time'. Remove one.")
-    t = _stack(table, found)[:, 0]
+    t = stacked(table, found)[:, 0]
     back = np.flatnonzero(np.diff(t) <= 0.0)
     if len(back):
         k = int(back[0]) + 1
@@ -170,9 +171,14 @@ def _time(table: Columns) -> Array | None:
 def _check_quaternions(table: Columns, robot: Robot, q: Array, wanted: dict[str, str]) -> None:
     for name, slot in robot.slots.items():
         if slot.nq == 7:
-            length = np.linalg.norm(q[:, slot.q + 3 : slot.q + 7], axis=1)
-            bad = np.flatnonzero(np.abs(length - 1.0) > 1e-3)
-            if len(bad):
-                k = int(bad[0])
-                message = f"joint {name!r}: expected a unit quaternion qx, qy, qz, qw, got one of length {length[k]:g}."
-                raise table.error(message, table.place(wanted[f"q.{name}.qw"], k))
+            check_unit(table, f"joint {name!r}", q[:, slot.q + 3 : slot.q + 7], wanted[f"q.{name}.qw"])
+
+
+def check_unit(table: Columns, what: str, quaternion: Array, column: str) -> None:
+    """Refuse quaternions (rows, 4) that are far from length one; `column` has one of their numbers."""
+    length = np.linalg.norm(quaternion, axis=1)
+    bad = np.flatnonzero(np.abs(length - 1.0) > 1e-3)
+    if len(bad):
+        k = int(bad[0])
+        message = f"{what}: expected a unit quaternion qx, qy, qz, qw, got one of length {length[k]:g}."
+        raise table.error(message, table.place(column, k))

@@ -12,14 +12,20 @@ DEGREES = {5: "quintic", 3: "cubic"}
 REST = 1e-6  # of a joint's largest speed: below, it rests, and Coulomb friction must not take the sign of rounding
 
 
-def degree(rows: int, where: str) -> int:
-    """The degree of the spline through so many samples: quintic from six on, cubic from four on."""
+def degree(rows: int, where: str, rates: str = "columns qd.* and qdd.*") -> int:
+    """The degree of the spline through so many samples: quintic from six on, cubic from four on.
+
+    Args:
+        rows: how many samples there are.
+        where: they come from, for messages.
+        rates: what a file could have instead, for messages.
+    """
     for k in DEGREES:
         if rows > k:
             return k
     raise InputError(
         f"{where}: expected at least 4 rows to differentiate, got {rows}."
-        " Add rows, or give velocities and accelerations (columns qd.* and qdd.*)."
+        f" Add rows, or give velocities and accelerations ({rates})."
     )
 
 
@@ -36,7 +42,7 @@ def motion(robot: Robot, t: Array, q: Array, k: int, count: int = 2) -> list[Arr
     turned = q.copy()
     for slot in robot.slots.values():
         if slot.nq == 7:
-            turned[:, slot.q + 3 : slot.q + 7] = _continuous(q[:, slot.q + 3 : slot.q + 7])
+            turned[:, slot.q + 3 : slot.q + 7] = continuous(q[:, slot.q + 3 : slot.q + 7])
     rates = derivatives(t, turned, k, count)
     found = [np.empty((len(t), robot.nv)) for _ in rates]
     for slot in robot.slots.values():
@@ -44,12 +50,16 @@ def motion(robot: Robot, t: Array, q: Array, k: int, count: int = 2) -> list[Arr
         own = [x[:, at] for x in rates]
         for array, values in zip(found, body_rates(turned[:, at], *own) if slot.nq == 7 else own, strict=True):
             array[:, to] = values
-    qd = found[0]
+    return [rested(found[0]), *found[1:]]
+
+
+def rested(qd: Array) -> Array:
+    """Velocities, changed in place, without those that are rounding beside the largest of their column."""
     qd[np.abs(qd) < REST * np.abs(qd).max(axis=0)] = 0.0
-    return found
+    return qd
 
 
-def _continuous(quaternion: Array) -> Array:
+def continuous(quaternion: Array) -> Array:
     """Unit quaternions with signs that do not jump: x and -x are the same rotation."""
     unit = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
     turn = np.where(np.sum(unit[1:] * unit[:-1], axis=1) < 0.0, -1.0, 1.0)
@@ -78,6 +88,16 @@ def body_rates(x: Array, *rates: Array) -> list[Array]:
         v_ddot = others[1] - np.cross(omega, others[0] + v_dot) - np.cross(omega_dot, p_dot)
         found.append(np.hstack([v_ddot, omega_ddot]))
     return found
+
+
+def world_rates(x: Array, *rates: Array) -> list[Array]:
+    """Velocity of position and quaternion and its rate, linear and angular, all in world axes, from two rates.
+
+    omega = 2 vec(de conj(e)) / |e|^2, which is less the rate in body axes of the conjugate
+    """
+    flip = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0, 1.0])
+    turns = body_rates(x * flip, *(r * flip for r in rates))
+    return [np.hstack([r[:, :3], -turn[:, 3:]]) for r, turn in zip(rates, turns, strict=True)]
 
 
 def _dot(a: Array, b: Array) -> Array:

@@ -1,0 +1,45 @@
+"""What is sent to other processes: refused by name where it cannot go."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor
+from typing import Any
+
+from linkwise.errors import InputError
+
+UNSENDABLE = (pickle.PicklingError, AttributeError, TypeError)  # what pickle raises, by what it meets
+
+
+def check_sendable(where: str, executor: Executor, things: Mapping[str, Any]) -> None:
+    """Refuse things that a pool of processes cannot be sent, such as a lambda; others send in ways of their own."""
+    if not isinstance(executor, ProcessPoolExecutor):
+        return
+    for name, value in things.items():
+        try:
+            pickle.dumps(value)
+        except UNSENDABLE as error:
+            raise _refusal(where, name, value, error) from error
+
+
+def sent_back(where: str, result: Callable[[], Any]) -> Any:
+    """A result from another process, or an error that says that it could not be sent."""
+    try:
+        return result()
+    except UNSENDABLE as error:
+        if "pickle" not in str(error).lower():
+            raise
+        raise InputError(
+            f"{where}: expected results that can be sent between processes, got: {str(error).rstrip('.')}. Write"
+            " lambdas and functions inside functions as functions of a module."
+        ) from error
+
+
+def _refusal(where: str, name: str, value: Any, error: Exception) -> InputError:
+    shown = repr(value)
+    shown = shown if len(shown) < 200 else f"a {type(value).__name__}"
+    return InputError(
+        f"{where} {name}: expected what can be sent to other processes, got {shown} ({str(error).rstrip('.')}). Write"
+        " lambdas and functions inside functions as functions of a module, or run it without processes."
+    )

@@ -1,0 +1,232 @@
+"""Forces of legs along files, and simulations of platforms, from the command line."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import linkwise as lw
+from support.command import error, linkwise
+
+T = np.linspace(0.0, 2.0, 101)
+W = np.pi
+
+
+@pytest.fixture
+def motions(tmp_path, monkeypatch):
+    """A folder with motions of three machines, where the test then is."""
+    monkeypatch.chdir(tmp_path)
+    x, y, z = 0.08 * np.sin(W * T), 0.05 * (1.0 - np.cos(W * T)), 0.05 * np.sin(2.0 * W * T)
+    turn = np.stack([0.1 * np.sin(W * T), 0.05 * np.sin(2.0 * W * T), 0.1 * np.cos(W * T)], axis=1)
+    csv("hexapod.csv", "t,x,y,z,rx,ry,rz", T, x, y, 0.75 + z, turn)
+    csv("delta.csv", "t,x,y,z", T, x, y, z - 0.5)
+    csv("planar.csv", "t,x,y,angle", T, x / 4, y / 4, 0.3 * np.sin(W * T))
+    return tmp_path
+
+
+def csv(path, header, *columns):
+    np.savetxt(path, np.column_stack(columns), delimiter=",", header=header, comments="", fmt="%.17g")
+
+
+def answer(*arguments, code=0):
+    result = linkwise(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+def column(path, name):
+    with open(path) as file:
+        names = file.readline().strip().split(",")
+    return np.loadtxt(path, delimiter=",", skiprows=1)[:, names.index(name)]
+
+
+def test_forces_of_a_hexapod(motions):
+    facts = answer("torque", "gough_stewart", "hexapod.csv", "-o", "out.npz", "--wrenches", "--plot", "out.png")
+    assert (motions / "out.png").stat().st_size > 10_000
+    with np.load("out.npz") as out:
+        par = lw.compile(lw.gough_stewart())
+        state = out["pose"], out["velocity"], out["acceleration"]
+        turn = Rotation.from_quat(out["pose"][:, 3:]).as_rotvec()
+        np.testing.assert_allclose(turn, np.loadtxt("hexapod.csv", delimiter=",", skiprows=1)[:, 4:], atol=1e-14)
+        np.testing.assert_array_equal(out["forces"], par.inverse_dynamics(*state))
+        np.testing.assert_array_equal(out["leg_forces"], par.leg_forces(*state))
+        np.testing.assert_array_equal(out["positions"], par.actuators(out["pose"]))
+        np.testing.assert_array_equal(out["condition"], par.condition(out["pose"]))
+        assert list(out["names"]) == list(par.robot.names)
+        assert facts["peaks"][2]["highest"] == out["forces"][:, 2].max()
+        assert facts["condition"]["worst"] == out["condition"].max()
+    assert facts["exceeded"] == facts["unreached"] == facts["singular"] == []
+    again = answer("torque", "gough_stewart", "out.npz")
+    assert again["origins"] == {"velocity": "the file", "acceleration": "the file"}
+    for now, before in zip(again["peaks"], facts["peaks"], strict=True):
+        assert now["rms"] == pytest.approx(before["rms"], rel=1e-14)
+
+
+@pytest.mark.parametrize(("robot", "file"), [("delta", "delta.csv"), ("three_rrr", "planar.csv")])
+def test_other_machines_and_files_of_them(motions, robot, file):
+    text = linkwise("torque", robot, file, "-o", "out.csv", "--plot", "out.svg")
+    assert text.exit_code == 0, text.output
+    assert "101 rows, 0 to 2 s" in text.stdout
+    assert "All poses are within reach" in text.stdout
+    assert linkwise("convert", robot, "machine.toml").exit_code == 0
+    assert lw.ParallelRobot.load("machine.toml") == lw.ParallelRobot.load(robot)
+    assert answer("torque", "machine.toml", "out.csv")["peaks"] == answer("torque", robot, "out.csv")["peaks"]
+    assert linkwise("check", robot, "machine.toml").exit_code == 0
+
+
+def test_loads(motions):
+    """At rest a payload is a force downwards and its moment."""
+    csv("rest.csv", "t,x,y,z,rx,ry,rz", T[:8], np.tile([0.02, 0.0, 0.75, 0.1, 0.0, 0.0], (8, 1)))
+    lever = Rotation.from_rotvec([0.1, 0.0, 0.0]).apply([0.1, 0.0, 0.2])
+    force = np.array([0.0, 0.0, -5.0 * 9.81])
+    wrench = ",".join(str(x) for x in (*force, *np.cross(lever, force)))
+    body = answer("torque", "gough_stewart", "rest.csv", "--payload", "5,0.1,0,0.2@platform")["peaks"]
+    load = answer("torque", "gough_stewart", "rest.csv", "--external", f"platform={wrench}")["peaks"]
+    free = answer("torque", "gough_stewart", "rest.csv")["peaks"]
+    for a, b, c in zip(body, load, free, strict=True):
+        assert a["highest"] == pytest.approx(b["highest"], abs=1e-9)
+        assert abs(a["highest"] - c["highest"]) > 1.0
+
+
+def test_friction_is_left_out(motions):
+    lw.gough_stewart(friction=lw.Friction(50.0)).save("rough.toml")
+    smooth = answer("torque", "gough_stewart", "hexapod.csv")["peaks"]
+    assert answer("torque", "rough.toml", "hexapod.csv", "--no-friction")["peaks"] == smooth
+    assert answer("torque", "rough.toml", "hexapod.csv")["peaks"] != smooth
+
+
+def test_poses_out_of_reach(motions):
+    x = np.where((T > 0.5) & (T < 1.0), 2.0, 0.0)
+    csv("far.csv", "t,x,y,z", T, x, 0 * T, 0 * T - 0.5)
+    facts = answer("torque", "delta", "far.csv", "-o", "far.csv.csv", code=1)
+    (out,) = facts["unreached"]
+    assert (out["first"], out["last"]) == (27, 50)
+    assert out["start"] == pytest.approx(0.52)
+    assert set(out["legs"]) == {"leg1", "leg2", "leg3"}
+    assert np.isfinite(facts["peaks"][0]["highest"])
+    forces = column("far.csv.csv", "forces.leg1.motor")
+    np.testing.assert_array_equal(np.isnan(forces), x > 1.0)
+    text = linkwise("torque", "delta", "far.csv")
+    assert "Out of reach" in text.stdout
+    assert "27 to 50" in text.stdout
+    csv("away.csv", "t,x,y,z", T, 0 * T + 9.0, 0 * T, 0 * T)
+    facts = answer("torque", "delta", "away.csv", "--plot", "away.png", code=1)
+    assert facts["peaks"][0]["highest"] is None
+    assert facts["condition"] is None
+    assert linkwise("torque", "delta", "away.csv").exit_code == 1
+
+
+def test_limits(motions):
+    """Legs too long, too fast and too strong, each with the row where it is worst."""
+    robot = lw.gough_stewart(stroke=(0.8, 0.9))
+    legs = []
+    for leg in robot.legs:
+        joints = [
+            lw.Joint(j.name, j.parent, j.child, j.kind, j.origin, j.axis,
+                     limits=lw.Limits(0.8, 0.9, velocity=0.3, effort=45.0)) if j.kind == "prismatic" else j
+            for j in leg.robot.joints
+        ]  # fmt: skip
+        legs.append(lw.Leg(leg.name, leg.robot.replace(joints=joints), leg.tip, leg.at, leg.actuated, leg.base,
+                           leg.home))  # fmt: skip
+    robot.replace(legs=legs).save("weak.toml")
+    facts = answer("torque", "weak.toml", "hexapod.csv", "-o", "out.csv", code=1)
+    found = {(e["joint"], e["what"]): e for e in facts["exceeded"]}
+    assert {what for _, what in found} == {"position", "velocity", "effort"}
+    force = column("out.csv", "forces.leg4.slide")
+    worst = found["leg4.slide", "effort"]
+    assert worst["value"] == pytest.approx(force.max())
+    assert worst["time"] == pytest.approx(T[force.argmax()])
+    assert worst["rows"] == (np.abs(force) > 45.0).sum()
+    assert "Limits exceeded" in linkwise("torque", "weak.toml", "hexapod.csv").stdout
+
+
+def test_a_singular_pose_on_the_way(motions):
+    """A hexapod that turns about its axis by a quarter: forces change their sign through infinity."""
+    csv("turn.csv", "t,x,y,z,rx,ry,rz", T, np.tile([0.0, 0.0, 0.75, 0.0, 0.0], (101, 1)), 0.95 * T)
+    K = lw.compile(lw.gough_stewart()).inverse_jacobian
+    sides = np.sign([np.linalg.det(K([0, 0, 0.75, *Rotation.from_rotvec([0, 0, 0.95 * t]).as_quat()])) for t in T])
+    row = int(np.flatnonzero(sides[1:] != sides[:-1])[0]) + 2
+    facts = answer("torque", "gough_stewart", "turn.csv", code=1)
+    assert [c["row"] for c in facts["singular"]] == [row]
+    assert abs(0.95 * facts["singular"][0]["time"] - np.pi / 2) < 0.02
+    assert "Singular poses" in linkwise("torque", "gough_stewart", "turn.csv").stdout
+    at = np.pi / 2 * np.ones((6, 1))  # exactly there, all the time
+    csv("there.csv", "t,x,y,z,rx,ry,rz", T[:6], np.tile([0.0, 0.0, 0.75, 0.0, 0.0], (6, 1)), at)
+    facts = answer("torque", "gough_stewart", "there.csv", code=1)
+    assert [e["what"] for e in facts["exceeded"] if e["joint"] == "platform"] == ["condition"]
+
+
+def test_mistakes(motions):
+    for flags in (["--rates"], ["--rigid"], ["--lock", "leg1.motor"], ["--base", "floating"], ["--side", "a.toml"]):
+        assert f"is a parallel robot, for which there is no {flags[0]}" in error("torque", "delta", "delta.csv", *flags)
+    assert "unknown part of a parallel robot to load 'tool'" in error(
+        "torque", "delta", "delta.csv", "--payload", "1@tool"
+    )
+    assert "Valid names: 'platform'" in error("torque", "delta", "delta.csv", "--external", "leg1=1,2,3")
+    assert "'spatial'" in error("torque", "gough_stewart", "planar.csv", "--ignore-extra")
+    assert "unknown column of a platform 'rx'" in error("torque", "delta", "hexapod.csv")
+    assert "is a parallel robot, and this command is for trees" in error("bench", "delta")
+    assert "there is no form but .toml" in error("convert", "delta", "delta.urdf")
+    assert "there is no --dh" in error("convert", "delta", "--dh")
+    assert "Parallel robots are loaded by ParallelRobot.load" in error("info", "hexapd")
+
+
+def test_names(motions):
+    known = answer("robots")
+    assert set(lw.list_parallel_robots()) == {"delta", "gough_stewart", "three_rrr"} <= set(known)
+    for name in lw.list_parallel_robots():
+        assert linkwise("info", name).exit_code == 0
+        assert name in linkwise("robots").stdout
+    assert lw.ParallelRobot.load("delta") == lw.delta()
+    with pytest.raises(lw.InputError, match=r"unknown parallel robot 'hexapod'.*'gough_stewart'"):
+        lw.ParallelRobot.load("hexapod")
+
+
+# ---- simulation
+
+
+def test_a_simulation_and_its_forces(motions):
+    """What moved it comes out of inverse dynamics along the file."""
+    for suffix in (".npz", ".csv"):
+        flags = ("--start", "platform=0,0,-0.5", "--torque", "leg1.motor=-1.2", "--time", "0.2", "-o", f"s{suffix}")
+        facts = answer("simulate", "delta", *flags, "--plot", "s.png")
+        assert facts["status"] == "finished"
+        assert facts["energy drift"] < 1e-6
+        peaks = answer("torque", "delta", f"s{suffix}")["peaks"]
+        assert [p["lowest"] for p in peaks] == pytest.approx([-1.2, 0.0, 0.0], abs=1e-12)
+        assert [p["highest"] for p in peaks] == pytest.approx([-1.2, 0.0, 0.0], abs=1e-12)
+    assert (motions / "s.png").stat().st_size > 10_000
+
+
+def test_a_fall_from_home(motions):
+    text = linkwise("simulate", "gough_stewart", "--time", "0.3")
+    assert text.exit_code == 0
+    assert "Platform" in text.stdout
+    assert "leg1.slide leaves its limits, which do not act, at t = 0." in text.stdout
+    facts = answer("simulate", "gough_stewart", "--time", "0.01", "--speed", "platform=0,0,0,0,0,1")
+    assert facts["pose"]["z"]["start"] == 0.75
+    assert facts["pose"]["qz"]["end"] == pytest.approx(np.sin(0.005), rel=1e-2)
+
+
+def test_a_platform_that_leaves_its_legs(motions):
+    facts = answer("simulate", "delta", "--speed", "platform=9,0,0", "-o", "s.npz", code=1)
+    assert facts["status"] == "failed"
+    assert "reach of a leg" in facts["problem"]
+    text = linkwise("simulate", "delta", "--speed", "platform=9,0,0")
+    assert text.exit_code == 1
+    assert "problem: " in text.stdout
+    with np.load("s.npz") as out:
+        assert len(out["t"]) == facts["rows"] > 1
+
+
+def test_mistakes_of_simulations(motions):
+    assert "expected 3 numbers x,y,z, got 7" in error("simulate", "delta", "--start", "platform=1,2,3,4,5,6,7")
+    assert "expected 3 numbers vx,vy,wz, got 6" in error("simulate", "three_rrr", "--speed", "platform=1,2,3,4,5,6")
+    assert "Did you mean 'platform'" in error("simulate", "delta", "--start", "plattform=1,2,3")
+    assert "unknown actuated joint 'leg1'" in error("simulate", "delta", "--torque", "leg1=1")
+    assert "'leg1.motor' twice" in error("simulate", "delta", "--torque", "leg1.motor=1", "--torque", "leg1.motor=2")
+    assert "expected one number, got 6" in error("simulate", "delta", "--torque", "leg1.motor=1,2,3,4,5,6")
+    assert "the platform once" in error("simulate", "delta", *["--start", "platform=1,2,3"] * 2)
+    assert "there is no --drive, --hold" in error("simulate", "delta", "--hold", "a", "--drive", "a=1,2")
+    assert "a pose that all legs reach" in error("simulate", "delta", "--start", "platform=0,0,5")

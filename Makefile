@@ -54,7 +54,7 @@ pytest: $(READY) ## run the quick tests
 clean: ## remove all that make made, the virtual environment included
 	@echo "==> removing .venv, caches, build products"
 	@rm -rf .venv build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	@find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find src tests docs benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is written last, so that an interrupted installation starts again.
 $(READY): pyproject.toml

@@ -6,6 +6,7 @@ import numpy as np
 import robots
 
 import linkwise as lw
+from linkwise.report import peers
 from linkwise.report.bench import BATCH, interleaved
 
 LOOP = 256
@@ -101,23 +102,16 @@ def _tree(robot: lw.ParallelRobot) -> tuple:
     """Platform and legs as a tree of Pinocchio's with point constraints, and the places of the slides."""
     import pinocchio as pin
 
-    def se3(X: lw.Pose) -> pin.SE3:
-        return pin.SE3(np.array(X.R), np.array(X.p))
-
-    def body(link: lw.Link) -> pin.Inertia:
-        xx, xy, xz, yy, yz, zz = link.inertia
-        return pin.Inertia(link.mass, np.array(link.com), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
-
     model = pin.Model()
     platform = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "platform")
-    model.appendBodyToJoint(platform, body(robot.platform), pin.SE3.Identity())
+    model.appendBodyToJoint(platform, peers.pinocchio_inertia(robot.platform), pin.SE3.Identity())
     contacts, active = [], []
     for leg in robot.legs:
-        parent, X = 0, se3(leg.base)
+        parent, X = 0, peers.se3(leg.base)
         kinds = (pin.JointModelRX, pin.JointModelRY, pin.JointModelPZ)
         for j, kind in zip(leg.robot.joints, kinds, strict=True):
             parent = model.addJoint(parent, kind(), X, f"{leg.name}.{j.name}")
-            model.appendBodyToJoint(parent, body(leg.robot.link(j.child)), pin.SE3.Identity())
+            model.appendBodyToJoint(parent, peers.pinocchio_inertia(leg.robot.link(j.child)), pin.SE3.Identity())
             X = pin.SE3.Identity()
         active.append(model.nv - 1)
         contacts.append((parent, pin.SE3(np.eye(3), np.array(leg.at))))

@@ -1,5 +1,7 @@
 from importlib.metadata import version as installed_version
 
+import linkwise as lw
+
 project = "Linkwise"
 author = "The Linkwise authors"
 copyright = "2026, The Linkwise authors"
@@ -18,3 +20,19 @@ nb_execution_mode = "off"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+
+
+def with_algorithms(app, docname, source):
+    """Put all algorithms, which are no functions to autodoc, into the page of public names."""
+    lines = []
+    for name, a in ((name, getattr(lw, name)) for name in lw.__all__):
+        if isinstance(a, lw.Algorithm):
+            options = ["*", *a.static] if a.static else []
+            lines.append(
+                f".. autofunction:: linkwise.{name}({', '.join([*a.inputs, *options])}) -> {', '.join(a.outputs)}"
+            )
+    source[0] = source[0].replace("ALGORITHMS", "\n\n".join(lines))
+
+
+def setup(app):
+    app.connect("source-read", with_algorithms)

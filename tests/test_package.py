@@ -1,6 +1,7 @@
 """The public names, which come when they are first asked for."""
 
 import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,16 @@ def test_what_type_checkers_see_is_what_there_is():
     guard = next(n for n in ast.parse(SOURCE).body if isinstance(n, ast.If) and isinstance(n.test, ast.Name))
     seen = {alias.name: n.module for n in guard.body if isinstance(n, ast.ImportFrom) for alias in n.names}
     assert seen == lw._HOME
-    assert {*seen, "__version__"} == set(lw.__all__)
+
+
+def test_algorithms_say_what_they_are():
+    """To `help`, to editors and in a prompt: their own words, not those of the class."""
+    every = [value for value in (getattr(lw, name) for name in lw.__all__) if isinstance(value, lw.Algorithm)]
+    assert len(every) > 40
+    for a in every:
+        assert inspect.getdoc(a) == inspect.getdoc(a.function)
+    assert repr(lw.inverse_dynamics) == "<Algorithm inverse_dynamics(q, qd, qdd) -> tau>"
+    assert repr(lw.integrate) == "<Algorithm integrate(q, qd, dt) -> q_next>"
 
 
 def test_unknown_names_are_refused():

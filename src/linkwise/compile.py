@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import Algorithm
@@ -53,11 +54,19 @@ def compile(
     if not isinstance(robot, Robot):
         others = {"algorithm": algorithm, "base_motion": base_motion, "parameters": parameters, "forces": forces}
         return _parallel(robot, external, gravity, threads, {**others, "joint_forces": joint_forces, **static})
-    options = Options.checked(robot, external, base_motion, parameters, gravity, threads, forces, joint_forces)
+    options = Options.checked(
+        robot,
+        external=external,
+        base_motion=base_motion,
+        parameters=parameters,
+        gravity=gravity,
+        threads=threads,
+        forces=forces,
+        joint_forces=joint_forces,
+    )
     if algorithm is None:
         if static:
-            valid = ("external", "base_motion", "parameters", "gravity", "threads", "forces", "joint_forces")
-            raise UnknownNameError("option of compile", next(iter(static)), valid)
+            raise UnknownNameError("option of compile", next(iter(static)), [f.name for f in fields(Options)])
         return Dynamics(robot, options)
     if not isinstance(algorithm, Algorithm):
         raise InputError(f"compile: expected an algorithm such as linkwise.inverse_dynamics, got {algorithm!r}.")

@@ -37,11 +37,12 @@ class Options:
     def checked(
         cls,
         robot: Robot,
-        external: Any,
-        base_motion: Any,
-        parameters: Any,
-        gravity: Any,
-        threads: Any,
+        *,
+        external: Any = (),
+        base_motion: Any = False,
+        parameters: Any = (),
+        gravity: Any = None,
+        threads: Any = 1,
         forces: Any = None,
         joint_forces: Any = None,
     ) -> Options:

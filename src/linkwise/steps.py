@@ -15,7 +15,7 @@ from linkwise.robot.robot import Robot
 KEPT = 128  # kernels; those not used for long are traced again
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OfArrays(Algorithm):
     """An algorithm that is called with a robot and arrays whose leading axes broadcast; `compile` takes it too."""
 
@@ -25,6 +25,7 @@ class OfArrays(Algorithm):
         return cls(**{f.name: getattr(algorithm, f.name) for f in fields(algorithm)})
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "__module__", __name__)  # where pickle finds it
 
     def __call__(self, robot: Robot, *inputs: Any, **out: Any) -> Any:

@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
-import pytest
 
 import linkwise as lw
 from support.geared_arm import GRAVITY, MOTORS, PARTS, arm, words
-
-mujoco = pytest.importorskip("mujoco")
 
 SOFT = tuple(replace(m, stiffness=m.stiffness or 300.0) for m in MOTORS)  # MuJoCo's own gears give way
 END, STEP = 1.0, 1e-4

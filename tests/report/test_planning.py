@@ -12,9 +12,3 @@ def test_two_links(name):
     assert found.agrees, found.finding
     assert len(found.pictures) >= 3
     assert all(p.svg.startswith("<svg") for p in found.pictures)
-
-
-@pytest.mark.slow
-def test_arms():
-    found = run("planned-arms")
-    assert found.agrees, found.finding

@@ -53,6 +53,11 @@ def figure():
     return panels(t, {"one": t, "two": t**2}, {"one": (t, t)}, "time, s", "reference")
 
 
+def test_what_numpy_compared_is_plain_data():
+    found = Experiment("name", "title", "source", "finding", agrees=np.float64(1.0) < 2.0)
+    assert json.loads(json.dumps(found.as_data()))["agrees"] is True
+
+
 def test_stanford_agrees_with_the_golden_numbers():
     found = run("stanford")
     assert found.agrees

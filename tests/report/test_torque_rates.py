@@ -1,22 +1,7 @@
-"""The experiment on torque rates: it agrees, and its counts stay below the published ones."""
-
-import json
-
-import pytest
+"""The experiment on torque rates: its counts stay below the published ones."""
 
 import linkwise as lw
 from linkwise.report import torque_rates
-from linkwise.report.experiments import run
-from linkwise.report.html import page
-
-
-@pytest.mark.slow
-def test_the_experiment_agrees_and_makes_a_page():
-    found = run("torque-rates")
-    assert found.agrees
-    assert found.assumptions
-    assert 'id="torque-rates"' in page([found])
-    json.dumps(found.as_data(), allow_nan=False)
 
 
 def test_operations_of_general_chains():

@@ -93,8 +93,8 @@ def test_puma_at_its_ready_pose():
     assert sum(k.mass for k in robot.links) == pytest.approx(sum(masses))
     assert math.degrees(robot.joint("joint2").limits.upper) == pytest.approx(225.0)
     tau = lw.compile(robot).gravity_forces(robot.q())
-    assert tau[1] == pytest.approx(37.4837, abs=1e-3)  # Corke's toolbox prints 37.4837 at this pose
-    assert tau[2] == pytest.approx(0.2489, abs=1e-3)
+    assert tau[1] == pytest.approx(37.4837, abs=5e-5)  # Corke's toolbox prints 37.4837 at this pose
+    assert tau[2] == pytest.approx(0.2489, abs=5e-5)
 
 
 def test_snakes():

@@ -166,13 +166,12 @@ def test_stiff_drives_take_a_stiff_solver(stiffness):
 def test_compiled_slopes_are_those_of_differences():
     """The Jacobian that implicit solvers get, against central differences of the rates."""
     from linkwise.options import Options
-    from linkwise.simulate.simulation import _kernels
+    from linkwise.simulate.simulation import kernels_of
     from linkwise.simulate.stiffness import Slopes
     from linkwise.simulate.system import System
 
     robot = with_free_motors(1, 3)  # on a floating base
-    options = Options.checked(robot, (), False, (), None, 1)
-    kernels = _kernels(robot, options, ())
+    kernels = kernels_of(robot, Options(), ())
     system = System(robot, kernels.rates, None, (), ())
     rng = np.random.default_rng(3)
     y = system.start(rng.normal(size=robot.nq), rng.normal(size=robot.nv))

@@ -179,3 +179,4 @@ def test_plot(result, tmp_path):
 def test_plot_of_many_joints_and_of_rest(tmp_path):
     robot = lw.load("snake").replace(gravity=(0, 0, 0))
     lw.simulate(robot, robot.q(), None, 0.1).plot(tmp_path / "still.png")
+    assert (tmp_path / "still.png").stat().st_size > 10_000

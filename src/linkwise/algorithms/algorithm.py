@@ -112,6 +112,10 @@ class Algorithm:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__module__", self.function.__module__)
+        object.__setattr__(self, "__doc__", self.doc)  # what help() shows
+
+    def __repr__(self) -> str:
+        return f"<Algorithm {self.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}>"
 
     def __reduce__(self) -> Any:
         if self.derives and self.derives.asked:

@@ -28,7 +28,7 @@ ARC = tuple((-1.0) ** k / (2 * k + 1) for k in range(12))
 def integrate(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Sequence[Scalar]) -> Outputs:
     """The configuration after moving from `q` with the constant velocity `qd` for the time `dt`.
 
-    A joint of one degree of freedom adds qd dt. A floating joint follows a screw: with w = omega dt, a = |w|,
+    A joint of one degree of freedom adds qd dt. A floating joint follows a screw: with w = omega dt, of length a,
 
         p + R (1 + (1 - cos a)/a^2 hat(w) + (a - sin a)/a^3 hat(w)^2) v dt,    quaternion * exp(w / 2).
 

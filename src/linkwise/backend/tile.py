@@ -180,7 +180,7 @@ ret void
 def _store_tile(lanes: int) -> str:
     """Lanes to rows; rows beyond the last are not written."""
     t = f"<{lanes} x double>"
-    rows = "\n".join(f"%off{r} = mul i64 {r}, %rs\n%a{r} = getelementptr i8, ptr %a, i64 %off{r}" for r in range(lanes))
+    rows = _row_starts(lanes)
     loads = "\n".join(
         f"%b{r} = getelementptr {t}, ptr %b, i64 {r}\n%x{r} = load {t}, ptr %b{r}, align {8 * lanes}"
         for r in range(lanes)
@@ -207,35 +207,14 @@ blocks:
 {stores}
 {_advance(lanes)}
 br i1 %done, label %exit, label %blocks
-row:
-%r = phi i64 [0, %entry], [%r2, %rowend]
-%ro = mul i64 %r, %rs
-%ra = getelementptr i8, ptr %a, i64 %ro
-br label %single
-single:
-%s = phi i64 [0, %row], [%s2, %single]
-%so = mul i64 %s, %cs
-%q = getelementptr i8, ptr %ra, i64 %so
-%sb = getelementptr {t}, ptr %buffer, i64 %s
-%sl = getelementptr double, ptr %sb, i64 %r
-%d = load double, ptr %sl, align 8
-store double %d, ptr %q, align 8
-%s2 = add i64 %s, 1
-%sd = icmp uge i64 %s2, %n
-br i1 %sd, label %rowend, label %single
-rowend:
-%r2 = add i64 %r, 1
-%rd = icmp uge i64 %r2, %rows
-br i1 %rd, label %exit, label %row
-exit:
-ret void
+{_by_numbers(f"%sb = getelementptr {t}, ptr %buffer, i64 %s")}
 }}"""
 
 
 def _store_runs(lanes: int) -> str:
     """Lanes to rows of a full tile: runs of zero blocks, written as such, between runs of blocks from the buffer."""
     t = f"<{lanes} x double>"
-    rows = "\n".join(f"%off{r} = mul i64 {r}, %rs\n%a{r} = getelementptr i8, ptr %a, i64 %off{r}" for r in range(lanes))
+    rows = _row_starts(lanes)
     zeros = "\n".join(
         f"%z{r} = getelementptr double, ptr %a{r}, i64 %zc\nstore {t} zeroinitializer, ptr %z{r}, align 8"
         for r in range(lanes)
@@ -305,13 +284,21 @@ ret void
 
 def _scatter(lanes: int) -> str:
     """Lanes to rows, number by number, each from the vector that a table names."""
-    t = f"<{lanes} x double>"
+    place = f"""%pp = getelementptr i32, ptr %places, i64 %s
+%p = load i32, ptr %pp
+%sb = getelementptr <{lanes} x double>, ptr %buffer, i32 %p"""
     return f"""
 define internal void @scatter(ptr noalias %buffer, ptr %places, ptr %a, i64 %rs, i64 %cs, i64 %n, i64 %rows) noinline \
 nounwind {{
 entry:
 br label %row
-row:
+{_by_numbers(place)}
+}}"""
+
+
+def _by_numbers(place: str) -> str:
+    """Lanes to rows, number by number: `place` finds the vector %sb of number %s, in which row %r has its lane."""
+    return f"""row:
 %r = phi i64 [0, %entry], [%r2, %rowend]
 %ro = mul i64 %r, %rs
 %ra = getelementptr i8, ptr %a, i64 %ro
@@ -320,9 +307,7 @@ single:
 %s = phi i64 [0, %row], [%s2, %single]
 %so = mul i64 %s, %cs
 %q = getelementptr i8, ptr %ra, i64 %so
-%pp = getelementptr i32, ptr %places, i64 %s
-%p = load i32, ptr %pp
-%sb = getelementptr {t}, ptr %buffer, i32 %p
+{place}
 %sl = getelementptr double, ptr %sb, i64 %r
 %d = load double, ptr %sl, align 8
 store double %d, ptr %q, align 8
@@ -334,8 +319,12 @@ rowend:
 %rd = icmp uge i64 %r2, %rows
 br i1 %rd, label %exit, label %row
 exit:
-ret void
-}}"""
+ret void"""
+
+
+def _row_starts(lanes: int) -> str:
+    """Where the rows of a full tile begin, %a0, %a1, ..."""
+    return "\n".join(f"%off{r} = mul i64 {r}, %rs\n%a{r} = getelementptr i8, ptr %a, i64 %off{r}" for r in range(lanes))
 
 
 def _advance(lanes: int) -> str:

@@ -79,6 +79,9 @@ class Experiment:
     assumptions: tuple[str, ...] = ()
     agrees: bool = True
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "agrees", bool(self.agrees))  # comparisons of NumPy have a kind of their own
+
     def as_data(self) -> dict[str, Any]:
         """All but the drawings, as plain data."""
         data = asdict(self)

@@ -48,7 +48,7 @@ def pinocchio_model(robot: Robot) -> tuple[Any, Permutation]:
     where: dict[str, tuple[int, Any]] = {robot.root.name: (0, pin.SE3.Identity())}  # link: joint and pose on it
     for j in robot.joints:
         parent, X = where[j.parent]
-        X = X * _se3(pin, j.origin)
+        X = X * se3(j.origin)
         if j.is_fixed:
             where[j.child] = (parent, X)
         else:
@@ -56,7 +56,7 @@ def pinocchio_model(robot: Robot) -> tuple[Any, Permutation]:
             k = model.addJoint(parent, _pinocchio_joint(pin, j), X * to_axis, j.name)
             where[j.child] = (k, to_axis.inverse())
         k, X = where[j.child]
-        model.appendBodyToJoint(k, _pinocchio_inertia(pin, robot.link(j.child)), X)
+        model.appendBodyToJoint(k, pinocchio_inertia(robot.link(j.child)), X)
     armature = np.zeros(model.nv)
     for j in robot.joints:
         if j.armature:
@@ -65,14 +65,18 @@ def pinocchio_model(robot: Robot) -> tuple[Any, Permutation]:
     return model, permutation(robot, list(model.names)[1:])
 
 
-def _se3(pin: Any, X: Pose) -> Any:
+def se3(X: Pose) -> Any:
+    """A pose as Pinocchio has it."""
     import numpy as np
+    import pinocchio as pin
 
     return pin.SE3(np.array(X.R), np.array(X.p))
 
 
-def _pinocchio_inertia(pin: Any, link: Link) -> Any:
+def pinocchio_inertia(link: Link) -> Any:
+    """Mass, centre and tensor of a link as Pinocchio has them."""
     import numpy as np
+    import pinocchio as pin
 
     return pin.Inertia(link.mass, np.array(link.com), np.array(symmetric(*link.inertia)))
 

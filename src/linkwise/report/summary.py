@@ -85,7 +85,7 @@ def joint_facts(joint: Joint) -> dict[str, Any]:
     if joint.spring:
         facts["spring"] = dict(vars(joint.spring))
     if joint.drive:
-        facts["drive"] = _drive(joint.drive, joint.parent)
+        facts["drive"] = _drive(joint.drive, joint.motor_link)
     if joint.mimic:
         facts["mimic"] = dict(vars(joint.mimic))
     return facts
@@ -144,10 +144,9 @@ def _friction(friction: Friction) -> dict[str, Any]:
     return {k: getattr(friction, k) for k in ("law", "viscous", "coulomb", *kept)}
 
 
-def _drive(drive: Drive, parent: str) -> dict[str, Any]:
+def _drive(drive: Drive, mount: str) -> dict[str, Any]:
     facts: dict[str, Any] = {"gear": drive.gear}
     if drive.motor:
-        mount = drive.motor.link if drive.motor.link is not None else parent
         facts["motor"] = {"link": mount, "mass": drive.motor.mass, "rotor": drive.motor.rotor}
     if drive.stiffness is not None:
         facts |= {"stiffness": drive.stiffness, "damping": drive.damping}

@@ -97,6 +97,12 @@ class Joint:
         return f"{self.name}.motor"
 
     @property
+    def motor_link(self) -> str:
+        """The link that carries the motor: the one that the motor names, else the parent."""
+        motor = self.drive.motor if self.drive else None
+        return self.parent if motor is None or motor.link is None else motor.link
+
+    @property
     def driven_coordinate(self) -> str:
         """The name of the coordinate on which the drive acts: the motor's where the drive is elastic."""
         return self.motor_name if self.is_elastic else self.name

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwise.robot import check
+from linkwise.robot.drive import Motor
 from linkwise.spatial import Inertia, Pose, symmetric
 from linkwise.vector import EYE3, ZERO3, Mat3, Vec3
 
@@ -39,6 +40,12 @@ class Link:
     def spatial_inertia(self) -> Inertia:
         """Mass and moments about the link frame's origin."""
         return Inertia.of(self.mass, self.com, self.inertia)
+
+    def carrying(self, motor: Motor) -> Link:
+        """This link with a motor's mass and tensor, given in its axes, lumped in."""
+        total = self.spatial_inertia + Inertia.of(motor.mass, motor.com, motor.inertia)
+        com = total.mc * (1.0 / total.m) if total.m else ZERO3
+        return Link(self.name, total.m, com, total.seen_from(EYE3, -com).I_o)
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ from os import PathLike, fspath
 from pathlib import PurePath
 
 from linkwise.errors import InputError
+from linkwise.robot.floating import BASES, floating
 from linkwise.robot.library import bundled
 from linkwise.robot.mjcf import load_mjcf
 from linkwise.robot.robot import Robot
 from linkwise.robot.source import PathOrText, Source, refuse_errors
 from linkwise.robot.toml import load_toml, with_side
-from linkwise.robot.urdf import BASES, _floating, load_urdf
+from linkwise.robot.urdf import load_urdf
 from linkwise.robot.xml import first_tag
 
 
@@ -32,7 +33,7 @@ def load(source: PathOrText, *, base: str = "fixed", strict: bool = False, side:
     if side is not None:
         robot = with_side(robot, side)
     if base == "floating":
-        robot = _floating(robot)
+        robot = floating(robot)
     if strict:
         refuse_errors(robot, name)
     return robot

@@ -81,7 +81,7 @@ def mount(
         motor = joint.drive.motor if joint.drive else None
         if joint.drive is None or motor is None:
             continue
-        i, X = place[motor.link if motor.link is not None else joint.parent]
+        i, X = place[joint.motor_link]
         inertias[i] = inertias[i] + Inertia.of(motor.mass, motor.com, motor.inertia).seen_from(X.R, X.p)
         ratio = joint.drive.gear
         if not joint.drive.is_elastic and joint.mimic:

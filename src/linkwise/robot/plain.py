@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from linkwise.robot.drive import Drive, Friction
 from linkwise.robot.joint import Joint
-from linkwise.robot.robot import Robot, _carrying
+from linkwise.robot.robot import Robot
 
 
 def plain(robot: Robot) -> tuple[Robot, list[str]]:
@@ -22,9 +22,8 @@ def plain(robot: Robot) -> tuple[Robot, list[str]]:
         friction, missing = _at_joint(j)
         missing += _parts(j)
         if j.drive and j.drive.motor:
-            mount = j.parent if j.drive.motor.link is None else j.drive.motor.link
-            links[mount] = _carrying(links[mount], j.drive.motor)
-            missing.append(f"motor (its mass stays, on link {mount!r})")
+            links[j.motor_link] = links[j.motor_link].carrying(j.drive.motor)
+            missing.append(f"motor (its mass stays, on link {j.motor_link!r})")
         if missing:
             lost.append(f"joint {j.name!r}: left out: {', '.join(missing)}.")
         joints.append(replace(j, friction=friction, spring=None, drive=None))

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from linkwise.errors import InputError, ModelError, UnknownNameError
 from linkwise.robot import check, coordinates
 from linkwise.robot.coordinates import Slot as Slot
-from linkwise.robot.drive import Friction, Motor
+from linkwise.robot.drive import Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.loop import Loop
 from linkwise.robot.structure import depth_first
-from linkwise.spatial import Inertia
-from linkwise.vector import EYE3, ZERO3, Vec3
+from linkwise.vector import Vec3
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,9 +92,8 @@ class Robot:
                 if active not in joints:
                     raise ModelError(f"loop {loop.name!r}: {UnknownNameError('joint', active, joints)}")
         for j in self.joints:
-            motor = j.drive.motor if j.drive else None
-            if motor and motor.link is not None and motor.link not in links:
-                raise ModelError(f"joint {j.name!r} motor: {UnknownNameError('link', motor.link, sorted(links))}")
+            if j.motor_link not in links:
+                raise ModelError(f"joint {j.name!r} motor: {UnknownNameError('link', j.motor_link, sorted(links))}")
             if j.mimic is None:
                 continue
             leader = joints.get(j.mimic.joint)
@@ -287,8 +285,7 @@ class Robot:
                 value = [j.mimic.ratio * value[0] + j.mimic.offset]
             joints.append(Joint(j.name, j.parent, j.child, "fixed", origin=j.pose(value)))
             if j.drive and j.drive.motor:
-                mount = j.drive.motor.link if j.drive.motor.link is not None else j.parent
-                links[mount] = _carrying(links[mount], j.drive.motor)
+                links[j.motor_link] = links[j.motor_link].carrying(j.drive.motor)
         loops = [dataclasses.replace(k, active=tuple(n for n in k.active if n not in wanted)) for k in self.loops]
         return self.replace(joints=joints, links=list(links.values()), loops=loops)
 
@@ -361,10 +358,3 @@ def _find(items: Iterable[Any], name: str, kind: str) -> Any:
         if x.name == name:
             return x
     raise UnknownNameError(kind, name, [x.name for x in items])
-
-
-def _carrying(link: Link, motor: Motor) -> Link:
-    """The link with a motor's mass and tensor lumped in."""
-    total = link.spatial_inertia + Inertia.of(motor.mass, motor.com, motor.inertia)
-    com = total.mc * (1.0 / total.m) if total.m else ZERO3
-    return Link(link.name, total.m, com, total.seen_from(EYE3, -com).I_o)

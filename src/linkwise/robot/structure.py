@@ -1,6 +1,8 @@
-"""The order of links and joints in a tree, and what is not a tree."""
+"""The order of links and joints in a tree, what is not a tree, and names for what is added to one."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from linkwise.errors import ModelError, UnknownNameError
 from linkwise.robot import check
@@ -49,3 +51,9 @@ def depth_first(links: list[Link], joints: list[Joint]) -> tuple[tuple[Link, ...
             f"robot: the links {', '.join(map(repr, left[:8]))} form a cycle apart from the root. Cut it with a Loop."
         )
     return tuple(ordered_links), tuple(ordered_joints)
+
+
+def unused(name: str, taken: Iterable[str]) -> str:
+    """The name, with a number where it is taken."""
+    used = set(taken)
+    return next(n for n in (name, *(f"{name}_{k}" for k in range(2, len(used) + 3))) if n not in used)

@@ -20,9 +20,9 @@ from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame
 from linkwise.robot.plain import plain
 from linkwise.robot.robot import Robot
+from linkwise.robot.structure import unused
 from linkwise.robot.table import BASE, SIGMA, DHRow, KhalilRow
 from linkwise.robot.tree import ROUND_OFF, Body, Tree, snapped, snapped_inertia
-from linkwise.robot.urdf import _unused
 from linkwise.rotation import rot_z
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, ZERO3, Vec3
@@ -217,7 +217,7 @@ class _Frames:
     def names(self) -> list[str]:
         """The rows' names: those of the joints, but for that of the base."""
         taken = {BASE, *self.joints}
-        return [_unused(BASE, taken) if b.name == BASE else b.name for b in self.bodies[1:]]
+        return [unused(BASE, taken) if b.name == BASE else b.name for b in self.bodies[1:]]
 
     def table(self, rows: tuple[Any, ...]) -> Table:
         back = [X.inverse() for X in self.shift]

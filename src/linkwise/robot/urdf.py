@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from linkwise.errors import InputError, ModelError
 from linkwise.robot import check
 from linkwise.robot.drive import Friction, Limits
+from linkwise.robot.floating import BASES, floating
 from linkwise.robot.joint import Joint, Mimic
 from linkwise.robot.link import Link, turned
 from linkwise.robot.robot import Robot
@@ -19,7 +20,6 @@ from linkwise.spatial import Pose
 from linkwise.vector import EYE3, ZERO3, Vec3
 
 EX = Vec3(1.0, 0.0, 0.0)  # the axis where none is given
-BASES = ("fixed", "floating")
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
 TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 XACRO = ("include", "macro", "property", "arg", "if", "unless")
@@ -54,7 +54,7 @@ def load_urdf(source: PathOrText, *, base: str = "fixed", strict: bool = False) 
     root = parse(file, SCHEMA)
     robot = _Reader(file).robot(root)
     if base == "floating":
-        robot = _floating(robot)
+        robot = floating(robot)
     if strict:
         refuse_errors(robot, file.name)
     return robot
@@ -203,17 +203,3 @@ def _unexpanded(file: Source, line: int) -> ModelError:
     name = file.name if file.name.endswith(".xacro") else "arm.xacro"
     target = name.removesuffix(".xacro").removesuffix(".urdf") + ".urdf"
     return file.error(line, f"expected URDF, got xacro. Expand it first: xacro {name} > {target}")
-
-
-def _floating(robot: Robot) -> Robot:
-    """The robot with its root link on a floating joint."""
-    world = _unused("world", (k.name for k in robot.links))
-    joint = _unused("root_joint", (j.name for j in robot.joints))
-    free = Joint(joint, world, robot.root.name, "floating")
-    return robot.replace(links=[Link(world), *robot.links], joints=[free, *robot.joints])
-
-
-def _unused(name: str, taken: Iterable[str]) -> str:
-    """The name, with a number where it is taken."""
-    used = set(taken)
-    return next(n for n in (name, *(f"{name}_{k}" for k in range(2, len(used) + 3))) if n not in used)

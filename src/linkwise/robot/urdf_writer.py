@@ -12,7 +12,8 @@ from linkwise.robot.joint import Joint
 from linkwise.robot.link import Link
 from linkwise.robot.plain import has_dry_part, plain
 from linkwise.robot.robot import GRAVITY, Robot
-from linkwise.robot.urdf import TENSOR, _unused
+from linkwise.robot.structure import unused
+from linkwise.robot.urdf import TENSOR
 from linkwise.rotation import rpy, rpy_of
 from linkwise.spatial import Pose
 from linkwise.vector import ZERO3, Vec3
@@ -132,7 +133,7 @@ class _Writer:
     def frames(self, robot: Robot) -> None:
         links, joints = {k.name for k in robot.links}, {j.name for j in robot.joints}
         for f in robot.frames:
-            link, joint = _unused(f.name, links), _unused(f"{f.name}_joint", joints)
+            link, joint = unused(f.name, links), unused(f"{f.name}_joint", joints)
             if link != f.name:
                 self.lost.append(f"frame {f.name!r}: its name, which is also a link's; it is written as {link!r}.")
             links.add(link)

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,10 @@ from linkwise.simulate.parallel_rates import PARALLEL_POWERS, parallel_rates
 from linkwise.simulate.progress import Progress
 from linkwise.simulate.simulation import LONGEST, checked_times, checked_tolerances, smoothed_joint
 from linkwise.simulate.solver import METHODS, Run
+from linkwise.trajectory.platform import write_platform
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Control = Callable[[float, Array, Array], Any]
 
@@ -59,6 +64,24 @@ class ParallelSimulation:
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all to an .npz file, or to the columns of a .csv file; `linkwise torque` takes both as motions."""
+        arrays = {key: getattr(self, key) for key in ("t", "pose", "velocity", "acceleration", "positions", "forces")}
+        parts = Energies.names()
+        arrays["energy"] = np.stack([getattr(self.energy, name) for name in parts], axis=1)
+        meta = {"robot": self.robot.name, "status": self.status, "notes": list(self.notes), "facts": dict(self.facts)}
+        write_platform(path, self.robot, arrays, meta, parts)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
+        """A picture of pose, velocity, forces and energy, which `path` (.png, .svg or .pdf) receives if given."""
+        from linkwise.figures import save_figure
+        from linkwise.simulate.plot import platform_figure
+
+        figure = platform_figure(self)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
 
     def __repr__(self) -> str:
         return (

@@ -178,7 +178,7 @@ def compile_rollout(
         raise InputError(f"control: expected a function of (q, qd, u), got {control!r}.")
     if isinstance(gravity, str):
         raise InputError(f"gravity: expected a vector of three or None, got {gravity!r}.")
-    options = Options.checked(robot, (), False, (), gravity, threads, forces, joint_forces)
+    options = Options.checked(robot, gravity=gravity, threads=threads, forces=forces, joint_forces=joint_forces)
     width: Any = robot.nv if inputs is None else inputs
     if not isinstance(width, int) or isinstance(width, bool) or width < 1:
         raise InputError(f"inputs: expected a whole number above 0, got {inputs!r}.")

@@ -110,8 +110,8 @@ def simulate(
     watched, sign = watches(events), Progress(float(times[0]), float(times[-1]), progress)
     begin = time.perf_counter()
 
-    options = Options.checked(model, tuple(loads), False, (), None, 1, forces, joint_forces)
-    kernels = _kernels(model, options, tuple(m.joint for m in motions))
+    options = Options.checked(model, external=tuple(loads), forces=forces, joint_forces=joint_forces)
+    kernels = kernels_of(model, options, tuple(m.joint for m in motions))
     system_of = LoopedSystem if model.loops else System
     system = system_of(model, kernels.rates, _control(model, control), motions, list(loads.values()))
     q0 = {} if q0 is None else q0
@@ -177,7 +177,7 @@ class Kernels(NamedTuple):
     potential: Kernel
 
 
-def _kernels(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
+def kernels_of(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
     """The kernels of a simulation, kept for the next one of the same robot under the same forces.
 
     Laws that are functions are traced again each time, because what they refer to may have changed.
@@ -212,6 +212,8 @@ def _model(robot: Robot, smooth: bool) -> tuple[Robot, tuple[str, ...]]:
 
 
 def smoothed_joint(joint: Joint) -> Joint:
+    """The joint with dry friction of itself and of its drive smoothed; the same joint where there is none."""
+
     def smooth(f: Friction) -> Friction:
         return replace(f, law="tanh") if f.law == "coulomb" and f.coulomb else f
 

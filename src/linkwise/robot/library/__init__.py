@@ -32,7 +32,10 @@ def bundled(name: str) -> Robot:
         return _snake(int(snake[1] or 10))
     if name not in _robots():
         unknown = UnknownNameError("robot", name, _robots())
-        raise InputError(f"load {name!r}: expected a .urdf or .toml file or a robot's name, got an {unknown}")
+        raise InputError(
+            f"load {name!r}: expected a .urdf, .toml or .xml file or a robot's name, got an {unknown}"
+            " Parallel robots are loaded by ParallelRobot.load."
+        )
     return read(Source(f"{name}.toml", (FOLDER / f"{name}.toml").read_bytes()))
 
 

@@ -85,7 +85,6 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.parallel import ParallelRobot as ParallelRobot
     from linkwise.parallel import delta as delta
     from linkwise.parallel import gough_stewart as gough_stewart
-    from linkwise.parallel import list_parallel_robots as list_parallel_robots
     from linkwise.parallel import three_rrr as three_rrr
     from linkwise.plan import Path as Path
     from linkwise.plan import Plan as Plan
@@ -138,6 +137,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.robot import standard_dh as standard_dh
     from linkwise.robot import to_khalil as to_khalil
     from linkwise.robot import to_modified_dh as to_modified_dh
+    from linkwise.robot.library.parallel import list_parallel_robots as list_parallel_robots
     from linkwise.robot.load import load as load
     from linkwise.simulate import Drag as Drag
     from linkwise.simulate import GroundContact as GroundContact
@@ -182,12 +182,13 @@ _HOMES = {
     "linkwise.control": "cascaded_control cascaded_lyapunov computed_torque passivity_control",
     "linkwise.dynamics": "Dynamics",
     "linkwise.kernel": "Kernel",
-    "linkwise.parallel": "Leg ParallelDynamics ParallelRobot delta gough_stewart list_parallel_robots three_rrr",
+    "linkwise.parallel": "Leg ParallelDynamics ParallelRobot delta gough_stewart three_rrr",
     "linkwise.errors": "InputError LinkwiseError ModelError SimulationError UnknownNameError",
     "linkwise.plan": """
         Path Plan Retimed Scaler State base_motion bound cyclic effort effort_rate energy inverse_kinematics
         joint_jerk keep_out limits mirrored passive plan power reaction retime scaler sweep term time tool_path via
     """,
+    "linkwise.robot.library.parallel": "list_parallel_robots",
     "linkwise.robot": """
         DHRow Diagnostic Drive Frame Friction Joint KhalilRow Limits Link Loop Mimic Motor Robot Spring beam khalil
         list_robots modified_dh permutation random_tree save standard_dh to_khalil to_modified_dh

@@ -120,7 +120,7 @@ def robot_options(function: F) -> F:
 def load(source: str, *, base: str, side: str | None, no_friction: bool, rigid: bool, locks: Sequence[Lock]) -> Robot:
     """The robot of a file or a name, with the options of `robot_options` applied."""
     import linkwise as lw
-    from linkwise.parallel.files import is_parallel
+    from linkwise.robot.library.parallel import is_parallel
 
     if is_parallel(source):
         raise click.UsageError(

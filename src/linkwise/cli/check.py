@@ -45,7 +45,7 @@ def check(robots: tuple[str, ...], strict: bool, quiet: bool, as_json: bool) -> 
 
 def _report(source: str) -> dict[str, Any]:
     import linkwise as lw
-    from linkwise.parallel.files import is_parallel
+    from linkwise.robot.library.parallel import is_parallel
 
     if Path(source).suffix and not Path(source).exists():
         raise click.UsageError(f"there is no file {source!r}")

@@ -51,7 +51,7 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
       linkwise convert gough_stewart hexapod.toml
     """
     import linkwise as lw
-    from linkwise.parallel.files import is_parallel
+    from linkwise.robot.library.parallel import is_parallel
 
     if not out and not form:
         raise click.UsageError("expected OUT.urdf, OUT.toml, --dh or --khalil, got none of them")

@@ -36,8 +36,8 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
       linkwise info arm.urdf --lock elbow=0.5 --no-friction
       linkwise info arm.urdf --json | jq .mass
     """
-    from linkwise.parallel.files import is_parallel
     from linkwise.report.summary import forward_routes, operations, summary
+    from linkwise.robot.library.parallel import is_parallel
 
     if is_parallel(robot):
         return _show_parallel(robot, as_json, options)

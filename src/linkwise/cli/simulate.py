@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from linkwise.cli import show
+from linkwise.cli.answers import simulation
 from linkwise.cli.arguments import (
-    INTERRUPTED,
     OutputFile,
     ParamType,
     json_option,
@@ -135,8 +135,7 @@ def simulate(
       linkwise simulate arm.urdf --base floating --hold turn --speed root_joint=0,0,1,0,0,2
       linkwise simulate delta --start platform=0,0,-0.5 --torque leg1.motor=-1.2 --time 0.3
     """
-    from linkwise.errors import SimulationError
-    from linkwise.parallel.files import is_parallel
+    from linkwise.robot.library.parallel import is_parallel
     from linkwise.simulate.simulation import simulate as run
 
     if is_parallel(robot):
@@ -150,22 +149,11 @@ def simulate(
     tau = model.tau(_by_joint(model, "--torque", torques))
     driven = _motions(model, model.q(start), drives, holds)
     _refuse_torques_of_driven(torques, driven)
-    problem = ""
-    try:
-        result = run(model, start, speed, end, control=tau if torques else None, driven=driven or None, method=method)
-    except SimulationError as error:
-        if error.result is None:
-            raise
-        result, problem = error.result, " ".join(str(error).split())
-    if output:
-        result.save(output)
-    if plot:
-        result.plot(plot)
-    if as_json:
-        show.as_json({**_facts(result, problem), "output": output and str(output), "plot": plot and str(plot)})
-    else:
-        _print(result, problem, output, plot)
-    return INTERRUPTED if result.status == "interrupted" else 1 if problem else 0
+
+    def simulated() -> Simulation:
+        return run(model, start, speed, end, control=tau if torques else None, driven=driven or None, method=method)
+
+    return simulation(simulated, _facts, _print, output, plot, as_json)
 
 
 def _by_joint(robot: Robot, flag: str, settings: Sequence[Setting]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli import show
-from linkwise.cli.arguments import INTERRUPTED
+from linkwise.cli.answers import simulation
 
 if TYPE_CHECKING:
     from linkwise.parallel.robot import ParallelRobot
@@ -31,29 +31,17 @@ def parallel_simulate(
     as_json: bool,
 ) -> int:
     """Simulate, write, draw and print; the exit code."""
-    from linkwise.errors import SimulationError
     from linkwise.simulate.parallel import simulate_parallel
 
     pose = _of_platform(robot, "--start", starts, "pose")
     velocity = _of_platform(robot, "--speed", speeds, "velocity")
     forces = _forces(robot, torques)
     begin = _home(robot) if pose is None else pose
-    problem = ""
-    try:
-        result = simulate_parallel(robot, begin, velocity, end, control=forces, method=method or "DOP853")
-    except SimulationError as error:
-        if error.result is None:
-            raise
-        result, problem = error.result, " ".join(str(error).split())
-    if output:
-        result.save(output)
-    if plot:
-        result.plot(plot)
-    if as_json:
-        show.as_json({**_facts(result, problem), "output": output and str(output), "plot": plot and str(plot)})
-    else:
-        _print(result, problem, output, plot)
-    return INTERRUPTED if result.status == "interrupted" else 1 if problem else 0
+
+    def simulated() -> ParallelSimulation:
+        return simulate_parallel(robot, begin, velocity, end, control=forces, method=method or "DOP853")
+
+    return simulation(simulated, _facts, _print, output, plot, as_json)
 
 
 def _home(robot: ParallelRobot) -> Any:

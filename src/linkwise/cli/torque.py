@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from linkwise.cli import show
+from linkwise.cli.answers import torques
 from linkwise.cli.arguments import (
     OutputFile,
     ParamType,
@@ -137,10 +138,11 @@ def torque(
       linkwise torque arm.urdf swing.csv --no-friction --json
       linkwise torque hexapod.toml poses.csv --payload 20@platform --plot forces.png
     """
-    from linkwise.parallel.files import is_parallel
     from linkwise.report.closed_torques import read_closed
     from linkwise.report.elastic_torques import read_elastic
+    from linkwise.report.plots import torque_figure
     from linkwise.report.torques import torques_along
+    from linkwise.robot.library.parallel import is_parallel
 
     loads = {}
     for external in externals:
@@ -160,17 +162,7 @@ def torque(
         motion = read_elastic(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
     result = torques_along(model, motion, external=loads, wrenches=wrenches, rates=rates)
     facts = {"trajectory": trajectory, "payloads": [p._asdict() for p in payloads], "external": loads}
-    if output:
-        result.write(output, **facts)
-    if plot:
-        from linkwise.figures import save_figure
-        from linkwise.report.plots import torque_figure
-
-        save_figure(torque_figure(result), plot)
-    if as_json:
-        show.as_json({**_facts(result), "output": output and str(output), "plot": plot and str(plot)})
-    else:
-        _print(result, output, plot)
+    torques(result, torque_figure, _facts, _print, output, plot, as_json, facts)
     return 1 if result.exceeded else 0
 
 

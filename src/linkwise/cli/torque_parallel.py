@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli import show
+from linkwise.cli.answers import torques
 
 if TYPE_CHECKING:
     from linkwise.parallel.robot import ParallelRobot
@@ -32,6 +33,7 @@ def parallel_torque(
 ) -> int:
     """Compute, write, draw and print; the exit code."""
     from linkwise.report.platform_forces import forces_along
+    from linkwise.report.plots import platform_figure
     from linkwise.trajectory.platform import read_platform
 
     for payload in payloads:
@@ -44,17 +46,8 @@ def parallel_torque(
     wrench = next(iter(loads.values()), None)
     motion = read_platform(trajectory, robot, ignore_extra=ignore_extra)
     result = forces_along(robot, motion, external=wrench, legs=legs)
-    if output:
-        result.write(output, trajectory=trajectory, payloads=[p._asdict() for p in payloads], external=loads)
-    if plot:
-        from linkwise.figures import save_figure
-        from linkwise.report.plots import platform_figure
-
-        save_figure(platform_figure(result), plot)
-    if as_json:
-        show.as_json({**_facts(result), "output": output and str(output), "plot": plot and str(plot)})
-    else:
-        _print(result, output, plot)
+    meta = {"trajectory": trajectory, "payloads": [p._asdict() for p in payloads], "external": loads}
+    torques(result, platform_figure, _facts, _print, output, plot, as_json, meta)
     return 0 if result.good else 1
 
 

@@ -28,14 +28,15 @@ KEPT = 1e-3  # up to which rows count as kept
 
 
 class Habit(NamedTuple):
-    """How a solver is used here: whether a feasible motion is sought first, and its tolerance for one of 1e-3."""
+    """How a solver is used: whether a feasible motion comes first, its tolerance for one of 1e-3, its iterations."""
 
     feasible_first: bool
     tolerance: float = 1.0
+    iterations: int = 300
 
 
 # SLSQP stops by the fall of the objective, which its back end scales by 1e-4 of the tolerance
-HABITS = {"ipopt": Habit(False), "uno": Habit(True), "scipy": Habit(True, 8.0)}
+HABITS = {"ipopt": Habit(False), "uno": Habit(True), "scipy": Habit(True, 8.0, 1000)}
 
 
 def walk(
@@ -58,7 +59,7 @@ def walk(
     steps: int | None = None,
     whole: bool = False,
     tolerance: float = 1e-3,
-    iterations: int = 300,
+    iterations: int | None = None,
     time_limit: float | None = None,
     progress: bool = True,
     **bounds: Any,
@@ -88,7 +89,7 @@ def walk(
         steps: 1 where the next step is the mirrored one, 2 where only the stride repeats; by the person if not given.
         whole: keep frozen joints as fixed variables with bounded torques, as the source has them; it takes longer.
         tolerance: of optimality and of constraints.
-        iterations: at most so many.
+        iterations: at most so many; 300, of SciPy's solver 1000, if not given.
         time_limit: seconds after which the best feasible motion is returned.
         progress: show a line of progress on a terminal.
         bounds: other fields of `linkwise.gait.Bounds`, such as clearance=0.01 or knee=(0.9, 1.1).
@@ -128,7 +129,8 @@ def walk(
     monitor = Monitor(max(KEPT, tolerance), time_limit, "walk", progress)
     habit = HABITS[solver]
     first = habit.feasible_first if feasible_first is None else feasible_first
-    settings = Settings(solver, monitor, tolerance, numbers.whole(iterations, 0, "iterations"))
+    most = habit.iterations if iterations is None else numbers.whole(iterations, 0, "iterations")
+    settings = Settings(solver, monitor, tolerance, most)
     try:
         if start is None and first and steps == 2 and (twin := _twin(problem)):
             begun = solved(twin, settings, first_points(twin, None), first)

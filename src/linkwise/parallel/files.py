@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from linkwise.errors import InputError, LinkwiseError, ModelError, UnknownNameError
+from linkwise.errors import InputError, ModelError, UnknownNameError
 from linkwise.files import replacing
-from linkwise.parallel.library import ROBOTS, bundled
+from linkwise.parallel.builders import delta, gough_stewart, three_rrr
 from linkwise.parallel.robot import Leg, ParallelRobot
 from linkwise.robot import check
+from linkwise.robot.library.parallel import PARALLEL
 from linkwise.robot.link import Link
 from linkwise.robot.source import PathOrText
 from linkwise.robot.toml import built, parsed, placed, robot_of_tables, toml_source
 from linkwise.robot.toml_tables import Origin, checked, table_of
 from linkwise.robot.toml_writer import GROUPS, table_lines, value_text
 
+BUILDERS: dict[str, Callable[[], ParallelRobot]] = {
+    "delta": delta,
+    "gough_stewart": gough_stewart,
+    "three_rrr": three_rrr,
+}
 KEYS = ("name", "gravity", "mobility", "platform", "leg")
 CHAIN = ("link", "joint", "frame")
 LEG = ("name", "tip", "at", "actuated", "base", "home", *CHAIN)
@@ -46,24 +53,12 @@ def text_of(robot: ParallelRobot) -> str:
     return "\n".join(lines) + "\n"
 
 
-def is_parallel(path: str) -> bool:
-    """Whether a name or a file is one of a parallel robot, so that no other reader need try."""
-    if path in ROBOTS:
-        return True
-    if Path(path).suffix.lower() != ".toml" or not Path(path).is_file():
-        return False
-    try:
-        return {"platform", "leg"} <= parsed(toml_source(Path(path))).keys()
-    except LinkwiseError:
-        return False
-
-
 def load(source: PathOrText) -> ParallelRobot:
     """The robot of a file, of the text of one, or of a name."""
-    if isinstance(source, str) and source in ROBOTS:
-        return bundled(source)
+    if isinstance(source, str) and source in PARALLEL:
+        return BUILDERS[source]()
     if isinstance(source, str) and source.isidentifier() and not Path(source).exists():
-        raise InputError(f"ParallelRobot.load {source!r}: {UnknownNameError('parallel robot', source, ROBOTS)}")
+        raise InputError(f"ParallelRobot.load {source!r}: {UnknownNameError('parallel robot', source, PARALLEL)}")
     file = toml_source(source)
     data = parsed(file)
     with placed(file.name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from linkwise.errors import InputError
@@ -24,9 +25,14 @@ def check_sendable(where: str, executor: Executor, things: Mapping[str, Any]) ->
 
 
 def sent_back(where: str, result: Callable[[], Any]) -> Any:
-    """A result from another process, or an error that says that it could not be sent."""
+    """A result from another process, or an error that says why there is none."""
     try:
         return result()
+    except BrokenProcessPool as error:
+        raise InputError(
+            f"{where}: expected processes that live, got one that ended abruptly. In a script put the call under"
+            " `if __name__ == '__main__':`, for every process begins by importing the script; else memory may be short."
+        ) from error
     except UNSENDABLE as error:
         if "pickle" not in str(error).lower():
             raise

@@ -22,13 +22,12 @@ SPEEDS = {0.8: 0.5, 1.0: 0.55, 1.2: 0.6, 1.4: 0.7, 1.6: 0.8}  # with lengths of 
 BACKPACKS = (10.0, 20.0)
 PEOPLE = {"50 kg woman": (50.0, 1.60, "female"), "100 kg man": (100.0, 1.90, "male")}
 PUBLISHED = (330, 1726, 244, 34.10)  # variables, constraints, active ones, seconds
-MOST = 1000  # iterations; SciPy's solver, taken where Ipopt is missing, needs more than 300 for some
 
 
 def walking() -> Experiment:
     """The published walking problem from standing still, in its base and its smooth form, and a sweep."""
-    base = walk(Person(), 1.2, 0.6, iterations=MOST, progress=False)
-    smooth = walk(Person(), 1.2, 0.6, smooth=True, iterations=MOST, progress=False)
+    base = walk(Person(), 1.2, 0.6, progress=False)
+    smooth = walk(Person(), 1.2, 0.6, smooth=True, progress=False)
     others = _sweep()
     stride = smooth.stride()
     claims = _claims(stride)
@@ -76,7 +75,7 @@ def _sweep() -> dict[str, Walk]:
     }
     cases |= {f"backpack of {m:g} kg": {"person": Person().with_backpack(m)} for m in BACKPACKS}
     cases |= {name: {"person": Person(*numbers)} for name, numbers in PEOPLE.items()}
-    found = sweep(cases.values(), smooth=True, iterations=MOST)
+    found = sweep(cases.values(), smooth=True)
     return dict(zip(cases, found, strict=True))
 
 

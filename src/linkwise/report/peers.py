@@ -12,8 +12,8 @@ from linkwise.robot.joint import Joint
 from linkwise.robot.link import Link
 from linkwise.robot.order import Permutation, permutation
 from linkwise.robot.robot import Robot
-from linkwise.spatial import Pose, symmetric
-from linkwise.vector import Vec3
+from linkwise.spatial import Inertia, Pose, symmetric
+from linkwise.vector import EYE3, Vec3
 
 
 def has(package: str) -> bool:
@@ -108,6 +108,7 @@ def mujoco_model(robot: Robot) -> tuple[Any, Permutation]:
     option = ElementTree.SubElement(root, "option", gravity=_numbers(robot.gravity))
     ElementTree.SubElement(option, "flag", contact="disable", limit="disable")
     bodies = {robot.root.name: ElementTree.SubElement(root, "worldbody")}
+    masses = _welded(robot)
     for j in robot.joints:
         R, p = j.origin.R.T, j.origin.p
         body = ElementTree.SubElement(bodies[j.parent], "body", name=j.child, pos=_numbers(p))
@@ -118,10 +119,11 @@ def mujoco_model(robot: Robot) -> tuple[Any, Permutation]:
             kind = "slide" if j.kind == "prismatic" else "hinge"
             joint = ElementTree.SubElement(body, "joint", name=j.name, type=kind, axis=_numbers(j.axis))
             joint.attrib.update(pos=_numbers(j.anchor), armature=repr(j.armature))
-        link = robot.link(j.child)
-        if link.mass:
-            xx, xy, xz, yy, yz, zz = link.inertia
-            inertial = ElementTree.SubElement(body, "inertial", pos=_numbers(link.com), mass=repr(link.mass))
+        mass = masses[j.child]
+        if mass.m:
+            com = mass.mc * (1.0 / mass.m)
+            _, _, _, _, xx, xy, xz, yy, yz, zz = mass.seen_from(EYE3, -com).parameters()
+            inertial = ElementTree.SubElement(body, "inertial", pos=_numbers(com), mass=repr(mass.m))
             inertial.set("fullinertia", _numbers([xx, yy, zz, xy, xz, yz]))
         bodies[j.child] = body
     try:
@@ -130,6 +132,16 @@ def mujoco_model(robot: Robot) -> tuple[Any, Permutation]:
         raise LinkwiseError(f"MuJoCo refuses the robot: {' '.join(str(error).split())}") from error
     names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, k) for k in range(model.njnt)]
     return model, permutation(robot, names)
+
+
+def _welded(robot: Robot) -> dict[str, Inertia]:
+    """Inertias of links, those of welded ones with the links that carry them: MuJoCo wants none without extent."""
+    found = {link.name: link.spatial_inertia for link in robot.links}
+    for j in reversed(robot.joints):
+        if j.is_fixed:
+            found[j.parent] += found.pop(j.child).seen_from(j.origin.R, j.origin.p)
+            found[j.child] = Inertia()
+    return found
 
 
 def _numbers(values: Iterable[float] | Vec3) -> str:

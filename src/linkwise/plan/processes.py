@@ -8,7 +8,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from linkwise.errors import InputError
+from linkwise.errors import InputError, LinkwiseError
 
 UNSENDABLE = (pickle.PicklingError, AttributeError, TypeError)  # what pickle raises, by what it meets
 
@@ -29,9 +29,10 @@ def sent_back(where: str, result: Callable[[], Any]) -> Any:
     try:
         return result()
     except BrokenProcessPool as error:
-        raise InputError(
+        raise LinkwiseError(
             f"{where}: expected processes that live, got one that ended abruptly. In a script put the call under"
-            " `if __name__ == '__main__':`, for every process begins by importing the script; else memory may be short."
+            " `if __name__ == '__main__':`, for every process begins by importing the script; else it was killed, or"
+            " memory was short. What was finished into a folder is kept there."
         ) from error
     except UNSENDABLE as error:
         if "pickle" not in str(error).lower():

@@ -10,6 +10,7 @@ from support.pinocchio_bridge import model, to_pin_q, to_pin_v
 from support.trees import error
 
 ROWS = 20
+SETTINGS = pin.ProximalSettings(1e-14, 1e-10, 200)
 
 
 def theirs(robot, tmp_path):
@@ -29,16 +30,20 @@ def theirs(robot, tmp_path):
     return made, constraints
 
 
+def begun(robot, folder):
+    """Their model, constraints, and the data of both."""
+    made, constraints = theirs(robot, folder)
+    data, cuts = made.createData(), [c.createData() for c in constraints]
+    pin.initConstraintDynamics(made, data, constraints, cuts)
+    return made, constraints, data, cuts
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_accelerations(name, tmp_path):
     """In random closed states under random torques; planar loops have equations out of the plane, which repeat."""
     chain = example(name)
     robot = chain.robot
-    made, constraints = theirs(robot, tmp_path)
-    data = made.createData()
-    cuts = [c.createData() for c in constraints]
-    pin.initConstraintDynamics(made, data, constraints, cuts)
-    settings = pin.ProximalSettings(1e-14, 1e-10, 200)
+    made, constraints, data, cuts = begun(robot, tmp_path)
     q, qd_active, _ = states(name, ROWS, seed=11)
     rng = np.random.default_rng(3)
     tau = rng.uniform(-3.0, 3.0, (ROWS, len(chain.structure.part.active)))
@@ -48,7 +53,7 @@ def test_accelerations(name, tmp_path):
     full[:, list(chain.structure.part.active)] = tau
     answers = []
     for state in zip(*(f(robot, made, x) for f, x in ((to_pin_q, q), (to_pin_v, qd), (to_pin_v, full))), strict=True):
-        answers.append(pin.constraintDynamics(made, data, *state, constraints, cuts, settings).copy())
+        answers.append(pin.constraintDynamics(made, data, *state, constraints, cuts, SETTINGS).copy())
     assert error(to_pin_v(robot, made, found.qdd), np.array(answers)) < 1e-6
     # the states are closed in their model too
     pin.forwardKinematics(made, data, to_pin_q(robot, made, q[0]))
@@ -65,11 +70,7 @@ def test_wrenches_through_joints(name, tmp_path):
     """
     chain = example(name)
     robot = chain.robot
-    made, constraints = theirs(robot, tmp_path)
-    data = made.createData()
-    cuts = [c.createData() for c in constraints]
-    pin.initConstraintDynamics(made, data, constraints, cuts)
-    settings = pin.ProximalSettings(1e-14, 1e-10, 200)
+    made, constraints, data, cuts = begun(robot, tmp_path)
     q, qd_active, qdd_active = states(name, ROWS, seed=12)
     motion = chain.assembled.motion(q, qd_active, qdd_active)
     tau, wrench, cut = chain.assembled.joint_wrenches(q, *motion)
@@ -80,7 +81,7 @@ def test_wrenches_through_joints(name, tmp_path):
     ids = [made.getJointId(n) for n in moving]
     vectors = ((to_pin_q, q), (to_pin_v, motion.qd), (to_pin_v, full), (to_pin_v, motion.qdd))
     for k, (x, v, force, a) in enumerate(zip(*(f(robot, made, y) for f, y in vectors), strict=True)):
-        pin.constraintDynamics(made, data, x, v, force, constraints, cuts, settings)
+        pin.constraintDynamics(made, data, x, v, force, constraints, cuts, SETTINGS)
         loads = pin.StdVec_Force([pin.Force.Zero() for _ in range(made.njoints)])
         forces = np.array([held.contact_force.linear for held in cuts]) * known  # of b on a, in the axes of frame a
         assert error(cut[k, :, :3], -forces) < 1e-6

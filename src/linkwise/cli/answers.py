@@ -53,3 +53,33 @@ def simulation(
     else:
         shown(result, problem, output, plot)
     return INTERRUPTED if result.status == "interrupted" else 1 if problem else 0
+
+
+def torque_facts(result: Any) -> dict[str, Any]:
+    """What JSON tells of any motion with its torques."""
+    motion = result.motion
+    return {
+        "robot": result.robot.name,
+        "rows": len(motion),
+        "start": float(motion.t[0]),
+        "end": float(motion.t[-1]),
+        "timed": motion.timed,
+        "origins": motion.origins,
+        "notes": list(motion.notes),
+        "peaks": result.peaks(),
+    }
+
+
+def simulation_facts(result: Any, problem: str) -> dict[str, Any]:
+    """What JSON tells of any simulation."""
+    return {
+        "robot": result.robot.name,
+        "status": "failed" if problem else result.status,
+        "problem": problem,
+        "end": float(result.t[-1]),
+        "rows": len(result),
+        "method": result.facts.get("method"),
+        "steps": result.facts.get("steps"),
+        "evaluations": result.facts.get("evaluations"),
+        "energy drift": result.energy.drift,
+    }

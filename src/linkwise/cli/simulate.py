@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from linkwise.cli import show
-from linkwise.cli.answers import simulation
+from linkwise.cli.answers import simulation, simulation_facts
 from linkwise.cli.arguments import (
     OutputFile,
     ParamType,
@@ -219,15 +219,7 @@ def _facts(result: Simulation, problem: str) -> dict[str, Any]:
             "top speed": float(abs(c.qd).max()), "top torque": float(abs(c.tau).max()),
         })  # fmt: skip
     return {
-        "robot": result.robot.name,
-        "status": "failed" if problem else result.status,
-        "problem": problem,
-        "end": float(result.t[-1]),
-        "rows": len(result),
-        "method": result.facts.get("method"),
-        "steps": result.facts.get("steps"),
-        "evaluations": result.facts.get("evaluations"),
-        "energy drift": result.energy.drift,
+        **simulation_facts(result, problem),
         "notes": list(result.notes),
         "joints": joints,
     }

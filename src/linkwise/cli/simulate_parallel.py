@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli import show
-from linkwise.cli.answers import simulation
+from linkwise.cli.answers import simulation, simulation_facts
 
 if TYPE_CHECKING:
     from linkwise.parallel.robot import ParallelRobot
@@ -98,15 +98,7 @@ def _facts(result: ParallelSimulation, problem: str) -> dict[str, Any]:
 
     names = [n.partition(".")[2] for n in platform_columns(result.robot, "pose")]
     return {
-        "robot": result.robot.name,
-        "status": "failed" if problem else result.status,
-        "problem": problem,
-        "end": float(result.t[-1]),
-        "rows": len(result),
-        "method": result.facts.get("method"),
-        "steps": result.facts.get("steps"),
-        "evaluations": result.facts.get("evaluations"),
-        "energy drift": result.energy.drift,
+        **simulation_facts(result, problem),
         "notes": [*result.notes, *_beyond(result)],
         "pose": {n: {"start": float(x[0]), "end": float(x[-1])} for n, x in zip(names, result.pose.T, strict=True)},
         "joints": [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from linkwise.cli import show
-from linkwise.cli.answers import torques
+from linkwise.cli.answers import torque_facts, torques
 from linkwise.cli.arguments import (
     OutputFile,
     ParamType,
@@ -190,16 +190,8 @@ def _loaded(robot: Robot, payloads: tuple[Payload, ...]) -> Robot:
 
 
 def _facts(result: Torques) -> dict[str, Any]:
-    motion = result.motion
     return {
-        "robot": result.robot.name,
-        "rows": len(motion),
-        "start": float(motion.t[0]),
-        "end": float(motion.t[-1]),
-        "timed": motion.timed,
-        "origins": motion.origins,
-        "notes": list(motion.notes),
-        "peaks": result.peaks(),
+        **torque_facts(result),
         "exceeded": [e._asdict() for e in result.exceeded],
         **({"reversals": [r._asdict() for r in result.reversals]} if result.tau_dot is not None else {}),
     }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli import show
-from linkwise.cli.answers import torques
+from linkwise.cli.answers import torque_facts, torques
 
 if TYPE_CHECKING:
     from linkwise.parallel.robot import ParallelRobot
@@ -60,16 +60,9 @@ def _check_platform(robot: ParallelRobot, frame: str) -> None:
 
 
 def _facts(result: PlatformForces) -> dict[str, Any]:
-    motion, worst = result.motion, result.worst_condition()
+    worst = result.worst_condition()
     return {
-        "robot": result.robot.name,
-        "rows": len(motion),
-        "start": float(motion.t[0]),
-        "end": float(motion.t[-1]),
-        "timed": motion.timed,
-        "origins": motion.origins,
-        "notes": list(motion.notes),
-        "peaks": result.peaks(),
+        **torque_facts(result),
         "condition": {"worst": _finite(worst[0]), "time": worst[1]} if worst else None,
         "unreached": [u._asdict() for u in result.unreached],
         "singular": [c._asdict() for c in result.crossings],

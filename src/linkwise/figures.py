@@ -38,6 +38,13 @@ def style() -> Iterator[None]:
         yield
 
 
+def drawn(figure: Figure, path: str | PathLike[str] | None) -> Figure:
+    """The picture, which `path` receives if there is one."""
+    if path is not None:
+        save_figure(figure, path)
+    return figure
+
+
 def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
     """A picture into a .png, .svg or .pdf file, replaced as a whole."""
     suffix = Path(path).suffix.lower()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -10,7 +12,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from linkwise.errors import InputError
+from linkwise.errors import InputError, LinkwiseError
+
+UNREADABLE = (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)  # of damaged archives
 
 
 @contextmanager
@@ -30,6 +34,20 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"{os.fspath(path)!r}: expected a file that can be written, got: {reason}.") from error
+
+
+@contextmanager
+def reading(path: str | PathLike[str], otherwise: str) -> Iterator[None]:
+    """A block that reads a file of ours, in which whatever goes wrong becomes an error that says `otherwise`."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"{os.fspath(path)!r}: expected a file that can be read, got: {reason}.") from error
+    except LinkwiseError:
+        raise
+    except UNREADABLE as error:
+        raise InputError(f"{Path(path).name}: {otherwise}") from error
 
 
 def required(module: str, what: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,23 +12,15 @@ from linkwise._version import __version__
 from linkwise.backend import arrays, cache
 from linkwise.errors import InputError
 from linkwise.graph.program import Program
+from linkwise.locks import ForkSafeLock
 
 BACKENDS = ("llvm", "numpy")
 
 _functions: dict[str, Any] = {}
-_lock = threading.RLock()
+_lock = ForkSafeLock()
 
 
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
-
-
-def lock() -> threading.RLock:
+def lock() -> ForkSafeLock:
     """What is held while a program is compiled or loaded."""
     return _lock
 

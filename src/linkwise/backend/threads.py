@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -13,21 +12,15 @@ import numpy as np
 
 from linkwise.backend.arrays import targets
 from linkwise.graph.program import Program
+from linkwise.locks import ForkSafeLock
 
 SMALLEST = 256  # rows below which a second thread costs more than it saves
 
 _pools: dict[int, ThreadPoolExecutor] = {}
-_lock = threading.Lock()
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-    _pools.clear()
-
+_lock = ForkSafeLock()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=_pools.clear)  # threads do not live on in a child
 
 
 def split(program: Program, function: Callable[..., Any], threads: int) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from linkwise.plan.curve import Array
-from linkwise.plan.samples import First
+from linkwise.plan.samples import First, Samples
 from linkwise.plan.solvable import beyond
 from linkwise.plan.variables import Objective
 from linkwise.plan.words import Term
@@ -42,6 +42,13 @@ class State:
         self.grid, self.x = grid, np.array(x, dtype=float)
         self.P = self.x.reshape(grid.basis.count, -1)
         self.found, self.by_points = grid.first(self.P)
+        self._firsts: dict[Samples, First] = {}
+
+    def first(self, samples: Samples) -> First:
+        """Rows of planning at their instants, and their derivatives."""
+        if samples not in self._firsts:
+            self._firsts[samples] = samples.first(self.P, self.grid.duration)
+        return self._firsts[samples]
 
     @cached_property
     def values(self) -> Array:
@@ -154,26 +161,20 @@ class Terms:
         self.objective, self.T = objective, duration
         assert objective.samples is not None
         self.samples = objective.samples
-        self._of: tuple[State, First] | None = None
-
-    def _first(self, at: State) -> First:
-        if self._of is None or self._of[0] is not at:
-            self._of = at, self.samples.first(at.P, self.T)
-        return self._of[1]
 
     def value(self, at: State) -> float:
-        return self.objective.value(self._first(at).values, self.T)
+        return self.objective.value(at.first(self.samples).values, self.T)
 
     def gradient(self, at: State) -> Array:
-        first = self._first(at)
+        first = at.first(self.samples)
         return self.samples.gathered(first, self.T * self.objective.slopes(first.values))[0]
 
     def add_curvature(self, at: State, factor: float, H: Array) -> None:
         o = self.objective
         weights = 2.0 * o.rule[:, None] * np.where(o.squared, o.weights, 0.0)
         whole = np.zeros((len(H) + 1,) * 2)
-        self.samples.outer(self._first(at), factor * self.T * weights, whole)
-        bent = np.where(o.squared, 0.0, factor * self.T * o.slopes(self._first(at).values))
+        self.samples.outer(at.first(self.samples), factor * self.T * weights, whole)
+        bent = np.where(o.squared, 0.0, factor * self.T * o.slopes(at.first(self.samples).values))
         if np.any(bent):
             self.samples.curvature(at.P, self.T, bent, whole)
         H += whole[:-1, :-1]

@@ -272,7 +272,7 @@ class Problem:
         found = []
         for at, several in groups.items():
             moments = self.instants if at is None else [self._moment(s) for s in at]
-            found.append(PlannedRows(self._sampled(several, moments), self.duration, moments))
+            found.append(PlannedRows(self._sampled(several, moments), moments))
         return found
 
     def _moment(self, s: float) -> Moment:

@@ -15,7 +15,7 @@ from linkwise.gait.rows import Row, places_of
 from linkwise.gait.timetable import Moment, supports_of
 from linkwise.plan.curve import Array, Basis, Curve
 from linkwise.plan.rows import LinearRows
-from linkwise.plan.samples import First, Samples
+from linkwise.plan.samples import Samples
 from linkwise.plan.solvable import Timed, beyond
 
 Index = NDArray[np.intp]
@@ -132,8 +132,8 @@ class InstantRows:
 class PlannedRows:
     """Rows of constraints of planning, at instants."""
 
-    def __init__(self, samples: Samples, duration: float, moments: Sequence[Moment]) -> None:
-        self.samples, self.T, groups = samples, duration, samples.kernel.rows
+    def __init__(self, samples: Samples, moments: Sequence[Moment]) -> None:
+        self.samples, groups = samples, samples.kernel.rows
         self._scale = np.concatenate([g.scale for g in groups])
         count = len(self._scale)
         self.lower, self.upper = (
@@ -145,18 +145,12 @@ class PlannedRows:
         index = np.arange(len(moments))[:, None] * count + samples.kernel.entries[:, 0]
         self.at_rows: Index = np.broadcast_to(index[:, :, None], samples.columns.shape).ravel()
         self.at_columns: Index = samples.columns.ravel()
-        self._of: tuple[State, First] | None = None
-
-    def _first(self, at: State) -> First:
-        if self._of is None or self._of[0] is not at:
-            self._of = at, self.samples.first(at.P, self.T)
-        return self._of[1]
 
     def values(self, at: State) -> Array:
-        return (self._first(at).values / self._scale).ravel()
+        return (at.first(self.samples).values / self._scale).ravel()
 
     def slopes(self, at: State) -> Array:
-        by_points = self._first(at).by_points
+        by_points = at.first(self.samples).by_points
         return (by_points / self._scale[self.samples.kernel.entries[:, 0]][:, None]).ravel()
 
 

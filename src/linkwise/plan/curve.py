@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from linkwise.errors import InputError
 
 Array = NDArray[np.float64]
-HIGHEST = 5  # derivative that a curve is asked for
 
 
 @dataclass(frozen=True)

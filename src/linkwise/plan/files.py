@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import zipfile
-import zlib
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,8 @@ import msgspec
 import numpy as np
 
 from linkwise._version import __version__
-from linkwise.errors import InputError, LinkwiseError
-from linkwise.files import replacing
+from linkwise.errors import InputError
+from linkwise.files import reading, replacing
 from linkwise.plan.carrier import Carrier
 from linkwise.plan.curve import Basis, Curve
 from linkwise.plan.problem import Worst
@@ -23,7 +21,6 @@ from linkwise.plan.program import Dual
 from linkwise.plan.result import Plan
 
 SUFFIXES = (".npz", ".csv")
-UNREADABLE = (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
 class Meta(msgspec.Struct):
@@ -75,7 +72,7 @@ def load(path: str | PathLike[str]) -> Plan:
 
     if not isinstance(path, (str, PathLike)):
         raise InputError(f"load: expected a path, got {path!r}.")
-    try:
+    with reading(path, "expected a plan as Plan.save writes it, got something else, or a part of one."):
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
             meta = msgspec.convert(json.loads(str(archive["meta"])), Meta)
             points, breaks = archive["points"].astype(float), archive["breaks"].astype(float)
@@ -95,12 +92,3 @@ def load(path: str | PathLike[str]) -> Plan:
             meta.multipliers, meta.facts, tuple(Dual(*d) for d in meta.duals),
             None if base is None else Carrier(base),
         )  # fmt: skip
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"{fspath(path)!r}: expected a file that can be read, got: {reason}.") from error
-    except LinkwiseError:
-        raise
-    except UNREADABLE as error:
-        raise InputError(
-            f"{Path(path).name}: expected a plan as Plan.save writes it, got something else, or a part of one."
-        ) from error

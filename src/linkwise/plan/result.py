@@ -216,13 +216,10 @@ class Plan:
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """A picture of positions, speeds, torques and their rates, which `path` (.png, .svg or .pdf) receives."""
-        from linkwise.figures import save_figure
+        from linkwise.figures import drawn
         from linkwise.plan.plot import figure_of
 
-        figure = figure_of(self)
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        return drawn(figure_of(self), path)
 
     def __repr__(self) -> str:
         return f"<Plan of {self.robot.name!r}: {self.words}>"

@@ -148,13 +148,10 @@ class Retimed:
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """A picture of speeds, torques and their rates as shares of limits; `path` receives it if given."""
-        from linkwise.figures import save_figure
+        from linkwise.figures import drawn
         from linkwise.plan.retimed_plot import figure_of
 
-        figure = figure_of(self)
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        return drawn(figure_of(self), path)
 
     def __repr__(self) -> str:
         used = ", ".join(f"{name} {use.share:.1%} ({use.joint})" for name, use in self.uses.items())

@@ -6,8 +6,6 @@ import csv
 import hashlib
 import json
 import platform
-import zipfile
-import zlib
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
@@ -16,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from linkwise._version import __version__
-from linkwise.errors import InputError, LinkwiseError
-from linkwise.files import replacing, required
+from linkwise.errors import InputError
+from linkwise.files import reading, replacing, required
 from linkwise.robot.robot import Robot
 from linkwise.simulate.energies import Energies
 from linkwise.simulate.events import Crossings
@@ -25,7 +23,6 @@ from linkwise.simulate.result import QUANTITIES, Simulation
 
 SUFFIXES = (".npz", ".parquet", ".csv")
 META = b"linkwise"  # the key of our metadata in a Parquet file
-UNREADABLE = (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
 def save(result: Simulation, path: str | PathLike[str]) -> None:
@@ -55,7 +52,7 @@ def save(result: Simulation, path: str | PathLike[str]) -> None:
 def load(path: str | PathLike[str], robot: Robot | None = None) -> Simulation:
     """The simulation of an .npz or .parquet file; the robot comes from the file too."""
     suffix, name = _suffix(path), Path(path).name
-    try:
+    with reading(path, "expected a simulation as Simulation.save writes it, got no such file."):
         if suffix == ".parquet":
             meta, arrays = _read_parquet(path)
         elif suffix == ".npz":
@@ -68,13 +65,6 @@ def load(path: str | PathLike[str], robot: Robot | None = None) -> Simulation:
                 " The motion in a .csv file is read by linkwise.trajectory.read."
             )
         return _made(name, meta, arrays, robot)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"{fspath(path)!r}: expected a file that can be read, got: {reason}.") from error
-    except LinkwiseError:
-        raise
-    except UNREADABLE as error:
-        raise InputError(f"{name}: expected a simulation as Simulation.save writes it, got no such file.") from error
 
 
 def robot_hash(text: str) -> str:

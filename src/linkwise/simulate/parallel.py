@@ -75,13 +75,10 @@ class ParallelSimulation:
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """A picture of pose, velocity, forces and energy, which `path` (.png, .svg or .pdf) receives if given."""
-        from linkwise.figures import save_figure
+        from linkwise.figures import drawn
         from linkwise.simulate.plot import platform_figure
 
-        figure = platform_figure(self)
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        return drawn(platform_figure(self), path)
 
     def __repr__(self) -> str:
         return (

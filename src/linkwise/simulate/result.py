@@ -120,13 +120,10 @@ class Simulation:
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """A picture of positions, speeds, torques and energy, which `path` (.png, .svg or .pdf) receives if given."""
-        from linkwise.figures import save_figure
+        from linkwise.figures import drawn
         from linkwise.simulate.plot import figure_of
 
-        figure = figure_of(self)
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        return drawn(figure_of(self), path)
 
     def __repr__(self) -> str:
         return (

@@ -6,13 +6,12 @@ several. The BLAS has one thread meanwhile.
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.locks import ForkSafeLock
 from linkwise.plan.curve import Array
 from linkwise.plan.solvable import Solvable
 from linkwise.plan.solvers.blas import loading, one_thread
@@ -26,16 +25,7 @@ FIRST_ORDER = ("scipy",)  # those that do without second derivatives
 
 TRIES = 3  # from the best motion so far, where a solver fails although there is one
 
-_lock = threading.RLock()
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+_lock = ForkSafeLock()
 
 
 def find(name: Any) -> Callable[..., Answer]:

@@ -6,9 +6,9 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import Algorithm
+from linkwise.columns import kernel_of
 from linkwise.dynamics import Dynamics
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.kernel import Kernel
 from linkwise.options import Options
 from linkwise.robot.robot import Robot
 
@@ -84,7 +84,7 @@ def compile(
                 option,
                 [*algorithm.static, *sorted(algorithm.uses), "parameters", "threads"],
             )
-    return Kernel.of(robot, algorithm, options, static)
+    return kernel_of(robot, algorithm, options, static)
 
 
 def _parallel(robot: Any, external: Any, gravity: Any, threads: Any, others: dict[str, Any]) -> Any:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from linkwise import algorithms as alg
 from linkwise.algorithms.algorithm import Algorithm
+from linkwise.columns import kernel_of
 from linkwise.errors import UnknownNameError
 from linkwise.kernel import Kernel
 from linkwise.options import Options
@@ -28,7 +29,7 @@ class Dynamics:
         self._frames: dict[tuple[Any, ...], Kernel] = {}
 
     def _kernel(self, algorithm: Algorithm) -> Kernel:
-        return Kernel.of(self.robot, algorithm, self.options, {})
+        return kernel_of(self.robot, algorithm, self.options, {})
 
     def _at(self, algorithm: Algorithm, inputs: tuple[Any, ...], **static: Any) -> Any:
         """A kernel that belongs to one frame, kept for the next call."""
@@ -36,7 +37,7 @@ class Dynamics:
         try:
             kernel = self._frames[key]
         except (KeyError, TypeError):
-            kernel = self._frames[key] = Kernel.of(self.robot, algorithm, self.options, static)
+            kernel = self._frames[key] = kernel_of(self.robot, algorithm, self.options, static)
         return kernel(*inputs)
 
     @cached_property

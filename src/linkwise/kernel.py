@@ -29,7 +29,28 @@ DIVISION = 4  # an addition's worth of a division, when routes are compared
 
 def trace_kernel(robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any]) -> Program:
     """The program of an algorithm for one robot, by the cheapest of its routes."""
-    return cheapest(algorithm.arguments(robot, static), lambda arguments: _trace(robot, algorithm, options, arguments))
+    arguments = settled(robot, algorithm.arguments(robot, static))
+    return cheapest(arguments, lambda choice: _trace(robot, algorithm, options, choice))
+
+
+def settled(robot: Robot, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The static arguments, with choices made that are plain from the robot's shape: a long chain needs no trial."""
+    depths, deep = robot_depths(robot), {}
+    if sum(d * (d + 30) for d in depths) > 1600 * len(depths):  # what a dense route takes, four times the other one
+        deep = {key: x.deep for key, x in arguments.items() if isinstance(x, Cheapest) and x.deep}
+    return {**arguments, **deep}
+
+
+def robot_depths(robot: Robot) -> list[int]:
+    """For each degree of freedom of the joints, how many there are from the base up to it."""
+    widths = {j.child: (6 if j.kind == "floating" else not j.is_fixed, j.parent) for j in robot.joints}
+    depth, found = {robot.root.name: 0}, []
+    for j in robot.joints:  # parents come first
+        width, parent = widths[j.child]
+        for k in range(width):
+            found.append(depth[parent] + k + 1)
+        depth[j.child] = depth[parent] + width
+    return found
 
 
 def cheapest(arguments: dict[str, Any], traced: Callable[[dict[str, Any]], Program]) -> Program:
@@ -51,29 +72,48 @@ def cheapest(arguments: dict[str, Any], traced: Callable[[dict[str, Any]], Progr
     return min(programs, key=lambda program: cost(program.count()))
 
 
-def _trace(robot: Robot, algorithm: Algorithm, options: Options, arguments: dict[str, Any]) -> Program:
-    keep = arguments.pop("keep", ())
+def ports(
+    robot: Robot, algorithm: Algorithm, options: Options, arguments: dict[str, Any]
+) -> tuple[list[Port], list[Port], list[Port]]:
+    """The standard inputs of a kernel, those that options add, and its outputs."""
     widths = sizes(robot)
     names, shapes = algorithm.signature(arguments)
-    order = algorithm.order(arguments)
     standard = [Port(name, _shape(INPUTS[name], widths)) for name in names]
-    extra = options.ports(robot, algorithm, order)
+    extra = options.ports(robot, algorithm, algorithm.order(arguments))
     added = {p.name: p.shape for p in extra}
-    outputs = [Port(name, _shape(shape, widths, added)) for name, shape in shapes.items()]
+    return standard, extra, [Port(name, _shape(shape, widths, added)) for name, shape in shapes.items()]
+
+
+def _trace(robot: Robot, algorithm: Algorithm, options: Options, arguments: dict[str, Any]) -> Program:
+    keep = arguments.pop("keep", ())
+    standard, extra, outputs = ports(robot, algorithm, options, arguments)
 
     def run(*inputs: list[Any]) -> Sequence[Any]:
+        named = {p.name: x for p, x in zip(standard, inputs, strict=False)}
         given = dict(zip((p.name for p in extra), inputs[len(standard) :], strict=True))
-        tree, state = Tree.of(options.model(robot, given), keep), None
-        if "external" in algorithm.uses:
-            tree = options.tree(tree)
-            state = _state(tree, algorithm, options, dict(zip(names, inputs, strict=False)), order)
-        if algorithm.torques_only:
-            tree = regrouped(aligned(tree))
-        surroundings = {"world": options.world(tree, given, state, order)} if algorithm.uses else {}
-        named = dict(zip(names, inputs, strict=False)) | given
-        return evaluate(algorithm, tree, named, surroundings, arguments)
+        tree, surroundings = surrounded(robot, algorithm, options, named, given, algorithm.order(arguments), keep)
+        return evaluate(algorithm, tree, named | given, surroundings, arguments)
 
     return trace(algorithm.name, run, [*standard, *extra], outputs)
+
+
+def surrounded(
+    robot: Robot,
+    algorithm: Algorithm,
+    options: Options,
+    named: dict[str, list[Any]],
+    given: dict[str, list[Any]],
+    order: int = 0,
+    keep: Sequence[str] = (),
+) -> tuple[Tree, dict[str, Any]]:
+    """The tree that an algorithm walks along, and its `world` if it uses one, from standard and further inputs."""
+    tree, state = Tree.of(options.model(robot, given), keep), None
+    if "external" in algorithm.uses:
+        tree = options.tree(tree)
+        state = _state(tree, algorithm, options, named, order)
+    if algorithm.torques_only:
+        tree = regrouped(aligned(tree))
+    return tree, {"world": options.world(tree, given, state, order)} if algorithm.uses else {}
 
 
 def _state(

@@ -95,7 +95,8 @@ class Algorithm:
 
     An algorithm with rates needs so many `rates` of what surrounds the robot; one whose number is open has a static
     argument `order`, and `grown` gives its inputs and outputs for each. One that `derives` is the derivative of
-    another, by its route "graph" or where it has no other.
+    another, by its route "graph" or where it has no other. `columns` says which derivatives its outputs are, where they
+    can be had column by column.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Algorithm:
     rates: int = 0
     grown: Callable[[Any], Signature] | None = None
     derives: Derivation | None = None
+    columns: Derivation | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__module__", self.function.__module__)
@@ -193,15 +195,20 @@ REQUIRED = object()
 class Cheapest(tuple[str, ...]):
     """The values of a static option among which `compile` takes the one with the fewest operations.
 
-    Where the first is known to have the fewest once it has more than `ranked` of them, the others need not be traced.
+    Where the first is known to have the fewest once it has more than `ranked` of them, the others need not be traced;
+    nor where a robot is a long chain and one is known to be the cheapest for those, `deep`.
     """
 
     ranked: float
+    deep: str | None
 
-    def __new__(cls, *options: str, ranked: float = inf) -> Cheapest:
+    def __new__(cls, *options: str, ranked: float = inf, deep: str | None = None) -> Cheapest:
         made = super().__new__(cls, options)
-        made.ranked = ranked
+        made.ranked, made.deep = ranked, deep
         return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str, ...], dict[str, Any]]:
+        return tuple(self), {"ranked": self.ranked, "deep": self.deep}
 
 
 def algorithm(
@@ -213,6 +220,7 @@ def algorithm(
     rates: int = 0,
     grown: Callable[[Any], Signature] | None = None,
     derives: Derivation | None = None,
+    columns: Derivation | None = None,
     **static: Any,
 ) -> Callable[[Callable[..., Any]], Algorithm]:
     """Describe an algorithm.
@@ -226,6 +234,7 @@ def algorithm(
         rates: how many rates of what it takes from its `world` it needs.
         grown: instead, where that is left to its static argument `order`: its inputs and outputs for each.
         derives: what its route "graph" differentiates.
+        columns: which derivatives its outputs are, if not those; inputs that it does not have are zero there.
         static: further arguments that are fixed when compiled, with their defaults.
     """
 
@@ -243,6 +252,7 @@ def algorithm(
             rates,
             grown,
             derives,
+            columns or (derives if derives and derives.kind == "jacobian" else None),
         )
 
     return describe

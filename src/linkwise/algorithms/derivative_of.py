@@ -52,6 +52,7 @@ def derivative(algorithm: Algorithm, *wrt: str, of: str | None = None) -> Algori
     pairs = [(output, x) for output in ([of] if of else algorithm.outputs) for x in wrt]
     outputs = {f"d{output}_d{x}": (*algorithm.outputs[output], *_axes(x)) for output, x in pairs}
     title = f"Derivatives of {algorithm.name}: {', '.join(outputs)}."
+    derives = Derivation(algorithm, tuple(pairs), (*wrt, of))
     return Algorithm(
         f"{algorithm.name}_by_{'_'.join(wrt)}",
         _not_plain,
@@ -61,7 +62,8 @@ def derivative(algorithm: Algorithm, *wrt: str, of: str | None = None) -> Algori
         algorithm.torques_only,
         algorithm.static,
         f"{title}\n\n{algorithm.doc}",
-        derives=Derivation(algorithm, tuple(pairs), (*wrt, of)),
+        derives=derives,
+        columns=derives,
     )
 
 

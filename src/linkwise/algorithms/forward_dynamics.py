@@ -16,7 +16,7 @@ from linkwise.scalar import Scalar
     outputs={"qdd": ("nv",)},
     uses="gravity external base_motion",
     torques_only=True,
-    route=Cheapest("inertia", "articulated"),
+    route=Cheapest("inertia", "articulated", deep="articulated"),
 )
 def forward_dynamics(
     tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World, route: str

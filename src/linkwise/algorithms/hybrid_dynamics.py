@@ -24,7 +24,7 @@ from linkwise.vector import Vec3, cross
     outputs={"qdd": ("nv",), "tau": ("nv",), "wrench": ("nb", 6)},
     uses="gravity external base_motion",
     driven=(),
-    route=Cheapest("inertia", "articulated"),
+    route=Cheapest("inertia", "articulated", deep="articulated"),
 )
 def hybrid_dynamics(
     tree: Tree,

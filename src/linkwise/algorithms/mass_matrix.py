@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from linkwise.algorithms.algorithm import Outputs, algorithm
+from linkwise.algorithms.algorithm import Derivation, Outputs, algorithm
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.spatial import Inertia, Wrench
 from linkwise.vector import Vec3
 
 
-@algorithm(inputs="q", outputs={"M": ("nv", "nv")}, torques_only=True)
+@algorithm(
+    inputs="q",
+    outputs={"M": ("nv", "nv")},
+    torques_only=True,
+    columns=Derivation(inverse_dynamics, (("tau", "qdd"),)),
+)
 def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> Outputs:
     """M with kinetic energy = qd^T M qd / 2, rotor inertia included.
 

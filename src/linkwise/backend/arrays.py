@@ -46,7 +46,7 @@ def function(program: Program) -> Callable[..., Any]:
                 value.pop(index, None)
 
     def call(*inputs: Any, out: Any = None) -> Any:
-        arrays = [_array(port, given) for port, given in zip(program.inputs, inputs, strict=True)]
+        arrays = [checked(port, given) for port, given in zip(program.inputs, inputs, strict=True)]
         batch = np.broadcast_shapes(*(a.shape[: a.ndim - p.rank] for a, p in zip(arrays, program.inputs, strict=True)))
         count = {a.shape[a.ndim - p.rank] for a, p in zip(arrays, program.inputs, strict=True) if p.steps}
         if len(count) > 1:
@@ -79,7 +79,7 @@ def function(program: Program) -> Callable[..., Any]:
     return call
 
 
-def _array(port: Port, given: Any) -> Any:
+def checked(port: Port, given: Any) -> Any:
     """An input as an array of floats, by the rules of a ufunc."""
     array = np.asarray(given)
     if not np.can_cast(array.dtype, np.float64, "safe"):

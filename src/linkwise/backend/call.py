@@ -13,8 +13,13 @@ from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program
 
 
-def caller(program: Program, doc: str, threads: int) -> Callable[..., Any]:
-    """A closure with the algorithm's own argument names around the ufunc, which is compiled at the first call."""
+def caller(
+    program: Program, doc: str, threads: int, make: Callable[[], Callable[..., Any]] | None = None
+) -> Callable[..., Any]:
+    """A closure with the algorithm's own argument names around the ufunc, which is compiled at the first call.
+
+    With `make`, the program only says what goes in and out, and the function around which to close is made by that.
+    """
     names, fields = [p.name for p in program.inputs], [p.name for p in program.outputs]
     if not all(n.isidentifier() and not keyword.iskeyword(n) for n in [program.name, *names, *fields]):
         raise LinkwiseError(f"{program.name}: names of algorithms, inputs and outputs must be Python identifiers.")
@@ -24,8 +29,8 @@ def caller(program: Program, doc: str, threads: int) -> Callable[..., Any]:
     def first(*inputs: Any, **kwargs: Any) -> Any:
         from linkwise.backend import native
 
-        function = native.function(program, doc)
-        if threads > 1:
+        function = make() if make else native.function(program, doc)
+        if threads > 1 and not make:
             from linkwise.backend.threads import split
 
             function = split(program, function, threads)

@@ -10,41 +10,37 @@ of another pass through a scratch buffer whose places are used again once free.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from itertools import count
+from typing import Any
 
-from linkwise.backend import layout, loop, tile
-from linkwise.backend.target import Target, splat
+from linkwise.backend import layout, loop, repeats, tile
+from linkwise.backend.repeats import Chunk
+from linkwise.backend.target import Target, literal, splat
 from linkwise.graph.node import Node
 from linkwise.graph.program import Program
 
 FAST = "contract reassoc nsz"  # never nnan or ninf: a NaN stays in its row
 
 
-class Chunk(NamedTuple):
-    """A piece of the schedule and the scratch places it reads and writes."""
-
-    nodes: Sequence[Node]
-    loads: dict[int, int]
-    stores: dict[int, int]
-
-
 def modules(program: Program, target: Target, chunk_size: int, chunks_in_module: int) -> list[str]:
     """The assembly of a program: first the module with the loop, then those with the chunks it calls."""
-    chunks, scratch = split(program, chunk_size)
     places = {n.index: k for k, n in enumerate(n for group in program.leaves for n in group)}
     layouts = layout.layouts(program, target.lanes)
     results: dict[int, list[int]] = {}
     for n, vectors in zip((n for group in program.results for n in group), loop.places(layouts), strict=True):
         results.setdefault(n.index, []).extend(vectors)
-    texts = [_chunk(c, k, program, target, places, results) for k, c in enumerate(chunks)]
+    pieces = repeats.pieces(program.schedule)
+    chunks, scratch = with_scratch(pieces) if pieces else split(program, chunk_size)
+    texts, all_calls = (_by_forms if pieces else _one_by_one)(chunks, target, places, results)
+    copies = [(places[k], to) for k, vectors in results.items() if k in places for to in vectors]
     head = _header(target)
-    calls = [f"declare void @chunk{k}(ptr, ptr, ptr)" for k in range(len(texts))]
     main = "\n".join(
         [
             head,
-            *calls,
+            all_calls,
+            _copies(copies, target),
             tile.transfers(program, target.lanes, layouts),
-            loop.loop(program, target, layouts, len(texts), scratch),
+            loop.loop(program, target, layouts, scratch),
         ]
     )
     packs = [texts[k : k + chunks_in_module] for k in range(0, len(texts), chunks_in_module)]
@@ -52,11 +48,15 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
 
 
 def split(program: Program, size: int) -> tuple[list[Chunk], int]:
-    """The schedule in pieces, with scratch places for what crosses them, and how many places are needed."""
+    """The schedule in pieces of equal size, with scratch places."""
     schedule = program.schedule
     count = max(1, -(-len(schedule) // size))
     step = -(-len(schedule) // count) or 1
-    pieces = [schedule[k : k + step] for k in range(0, len(schedule), step)] or [()]  # one at least, for copies
+    return with_scratch([schedule[k : k + step] for k in range(0, len(schedule), step)])
+
+
+def with_scratch(pieces: Sequence[Sequence[Node]]) -> tuple[list[Chunk], int]:
+    """Pieces of a schedule with scratch places for what crosses them, and how many places are needed."""
     home = {n.index: c for c, piece in enumerate(pieces) for n in piece}
     last: dict[int, int] = {}
     for c, piece in enumerate(pieces):
@@ -81,6 +81,76 @@ def split(program: Program, size: int) -> tuple[list[Chunk], int]:
         chunks.append(Chunk(piece, loads, stores))
         free.extend(expiring.pop(c, ()))
     return chunks, total
+
+
+Places = dict[int, int]
+Results = dict[int, list[int]]
+
+
+def _one_by_one(chunks: Sequence[Chunk], target: Target, places: Places, results: Results) -> tuple[list[str], str]:
+    """A function for each chunk, and `all_chunks`, which calls them."""
+    texts = [_chunk(c, k, target, places, results) for k, c in enumerate(chunks)]
+    declared = [f"declare void @chunk{k}(ptr, ptr, ptr)" for k in range(len(texts))]
+    calls = [f"call void @chunk{k}(ptr %in, ptr %out, ptr %scratch)" for k in range(len(texts))]
+    return texts, "\n".join([*declared, ALL, *calls, "ret void\n}"])
+
+
+ALL = "define internal void @all_chunks(ptr %in, ptr %out, ptr %scratch) alwaysinline nounwind {\nentry:"
+
+
+def _by_forms(chunks: Sequence[Chunk], target: Target, places: Places, results: Results) -> tuple[list[str], str]:
+    """A function for each form of chunk, and `all_chunks`, which goes through tables of calls, places and constants."""
+    numbers: dict[repeats.Form, int] = {}
+    order: list[tuple[int, int, int]] = []
+    table: list[int] = []
+    constants: list[float] = []
+    for c in chunks:
+        form, where, values = repeats.form(c, places, results)
+        order.append((numbers.setdefault(form, len(numbers)), len(table), len(constants)))
+        table += where
+        constants += values
+    declared = [f"declare void @form{k}(ptr, ptr, ptr, ptr, ptr)" for k in range(len(numbers))]
+    count = len(order)
+
+    def array(name: str, kind: str, items: Sequence[str]) -> str:
+        content = ", ".join(f"{kind} {x}" for x in items) or f"{kind} zeroinitializer"
+        return f"@{name} = internal constant [{max(1, len(items))} x {kind}] [{content}]"
+
+    tables = [
+        array("form", "ptr", [f"@form{k}" for k, _, _ in order]),
+        array("table_at", "i32", [str(k) for _, k, _ in order]),
+        array("number_at", "i32", [str(k) for _, _, k in order]),
+        array("table", "i32", [str(k) for k in table]),
+        array("number", "double", [literal(x) for x in constants]),
+    ]
+    picks = [
+        f"%{name}_p = getelementptr {kind}, ptr @{name}, i64 %k\n%{name} = load {kind}, ptr %{name}_p"
+        for name, kind in (("form", "ptr"), ("table_at", "i32"), ("number_at", "i32"))
+    ]
+    body = f"""br label %next
+next:
+%k = phi i64 [0, %entry], [%k1, %next]
+{chr(10).join(picks)}
+%table = getelementptr i32, ptr @table, i32 %table_at
+%number = getelementptr double, ptr @number, i32 %number_at
+call void %form(ptr %in, ptr %out, ptr %scratch, ptr %table, ptr %number)
+%k1 = add i64 %k, 1
+%done = icmp uge i64 %k1, {count}
+br i1 %done, label %exit, label %next
+exit:
+ret void
+}}"""
+    texts = [_form(form, k, target) for form, k in numbers.items()]
+    return texts, "\n".join([*declared, *tables, ALL, body])
+
+
+def _copies(pairs: Sequence[tuple[int, int]], target: Target) -> str:
+    """The function `copies`, for results that are inputs themselves."""
+    w = _Writer(target)
+    for source, to in pairs:
+        w.store(w.load("%in", source), "%out", to)
+    lines = "\n".join([*w.lines, "ret void\n}"])
+    return f"define internal void @copies(ptr %in, ptr %out) alwaysinline nounwind {{\n{lines}"
 
 
 # one line for each operation: the instruction, with {t} the type, {f} the flags, and the arguments
@@ -129,19 +199,11 @@ class _Writer:
         return self.put(f"call {t} @llvm.fma.{self.suffix}({t} {a}, {t} {b}, {t} {c})")
 
 
-def _chunk(
-    chunk: Chunk,
-    number: int,
-    program: Program,
-    target: Target,
-    places: dict[int, int],
-    results: dict[int, list[int]],
-) -> str:
+def _chunk(chunk: Chunk, number: int, target: Target, places: Places, results: Results) -> str:
     """The function of one chunk."""
     w = _Writer(target)
-    t = w.type
     values: dict[int, str] = {}
-    angles: dict[int, tuple[str, str]] = {}
+    angles: dict[Any, tuple[str, str]] = {}
 
     def value(n: Node) -> str:
         if n.op == "const":
@@ -153,28 +215,62 @@ def _chunk(
         return found
 
     for n in chunk.nodes:
-        if n.op in ("sin", "cos"):
-            a = n.args[0].index
-            if a not in angles:
-                angles[a] = _sincos(w, value(n.args[0]))
-            out = angles[a][n.op == "cos"]
-        else:
-            args = [value(a) for a in n.args]
-            rule = INSTRUCTIONS.get(n.op)
-            out = w.put(rule.format(*args, t=t, s=w.suffix, f=FAST)) if rule else COMPOSITE[n.op](w, *args)
-        values[n.index] = out
+        out = values[n.index] = _operation(w, n.op, [value(a) for a in n.args], angles, n.args[0].index)
         if n.index in chunk.stores:
             w.store(out, "%scratch", chunk.stores[n.index])
         for k in results.get(n.index, ()):
             w.store(out, "%out", k)
-    if number == 0:  # results that are inputs themselves
-        for n in (n for group in program.results for n in group):
-            if n.op == "input":
-                for k in results.pop(n.index, ()):
-                    w.store(value(n), "%out", k)
+    return _function(f"chunk{number}", "", w)
+
+
+def _form(form: repeats.Form, number: int, target: Target) -> str:
+    """The function of all chunks of one form, which takes places and constants from tables."""
+    w = _Writer(target)
+    values: list[str] = []
+    outside: dict[int, str] = {}
+    angles: dict[Any, tuple[str, str]] = {}
+    entry, constant = count(), count()
+
+    def place(base: str) -> str:
+        at = w.put(f"getelementptr inbounds i32, ptr %table, i64 {next(entry)}")
+        return w.put(f"getelementptr inbounds {w.type}, ptr {base}, i32 {w.put(f'load i32, ptr {at}')}")
+
+    def value(argument: Any) -> str:
+        if isinstance(argument, int):
+            return values[argument]
+        kind, k = argument
+        if kind == "const":
+            at = w.put(f"getelementptr inbounds double, ptr %number, i64 {next(constant)}")
+            one = w.put(f"insertelement {w.type} poison, double {w.put(f'load double, ptr {at}')}, i32 0")
+            return w.put(f"shufflevector {w.type} {one}, {w.type} poison, <{target.lanes} x i32> zeroinitializer")
+        if k not in outside:
+            at = place("%in" if kind == "input" else "%scratch")
+            outside[k] = w.put(f"load {w.type}, ptr {at}, align {8 * target.lanes}")
+        return outside[k]
+
+    for op, arguments, kept, results in form.operations:
+        out = _operation(w, op, [value(a) for a in arguments], angles, arguments[0])
+        values.append(out)
+        for base in ["%scratch"] * kept + ["%out"] * results:
+            at = place(base)
+            w.lines.append(f"store {w.type} {out}, ptr {at}, align {8 * target.lanes}")
+    return _function(f"form{number}", ", ptr noalias readonly %table, ptr noalias readonly %number", w)
+
+
+def _operation(w: _Writer, op: str, args: list[str], angles: dict[Any, tuple[str, str]], angle: Any) -> str:
+    """The value of one operation; sine and cosine of one angle are found together."""
+    if op in ("sin", "cos"):
+        if angle not in angles:
+            angles[angle] = _sincos(w, args[0])
+        return angles[angle][op == "cos"]
+    rule = INSTRUCTIONS.get(op)
+    return w.put(rule.format(*args, t=w.type, s=w.suffix, f=FAST)) if rule else COMPOSITE[op](w, *args)
+
+
+def _function(name: str, tables: str, w: _Writer) -> str:
     lines = "\n".join(w.lines)
     return (
-        f"define hidden void @chunk{number}(ptr noalias %in, ptr noalias %out, ptr noalias %scratch) noinline nounwind"
+        f"define hidden void @{name}(ptr noalias %in, ptr noalias %out, ptr noalias %scratch{tables}) noinline nounwind"
         f" {{\n{lines}\nret void\n}}"
     )
 

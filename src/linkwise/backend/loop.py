@@ -12,7 +12,7 @@ STACK = 32 * 1024  # bytes of buffers beyond which they come from the heap
 PAGE = 4096  # where buffers begin: elsewhere their time varies by a sixth with where the stack happens to be
 
 
-def loop(program: Program, target: Target, layouts: Sequence[Layout], chunks: int, scratch: int) -> str:
+def loop(program: Program, target: Target, layouts: Sequence[Layout], scratch: int) -> str:
     """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`."""
     lanes, t = target.lanes, f"<{target.lanes} x double>"
     sizes = [p.size for p in program.inputs], [layout.size for layout in layouts]
@@ -41,7 +41,7 @@ body:
 %left = sub i64 %rows, %i
 %short = icmp slt i64 %left, {lanes}
 %n = select i1 %short, i64 %left, i64 {lanes}""",
-        _body(program, t, sizes, chunks),
+        _body(program, t, sizes),
         "br label %done\ndone:\nbr label %loop\nexit:",
         release,
         flags_cleared,
@@ -103,10 +103,10 @@ br i1 %kdone, label %start, label %fill""",
     )
 
 
-def _body(program: Program, t: str, sizes: tuple[list[int], list[int]], chunks: int) -> str:
+def _body(program: Program, t: str, sizes: tuple[list[int], list[int]]) -> str:
     """What happens to one tile of rows: inputs in, the chunks (again for each step), outputs out."""
     inputs, outputs = list(enumerate(program.inputs)), list(enumerate(program.outputs, start=len(program.inputs)))
-    calls = "\n".join(f"call void @chunk{k}(ptr %in, ptr %out, ptr %scratch)" for k in range(chunks))
+    calls = "call void @copies(ptr %in, ptr %out)\ncall void @all_chunks(ptr %in, ptr %out, ptr %scratch)"
     tile = [
         f"%o{j} = mul i64 %i, %s{j}\n%q{j} = getelementptr i8, ptr %p{j}, i64 %o{j}" for j, _ in [*inputs, *outputs]
     ]

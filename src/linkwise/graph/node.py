@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
+from linkwise.errors import LinkwiseError
 from linkwise.graph import simplify
 from linkwise.graph.op import OPS
+
+
+class TooLargeError(LinkwiseError):
+    """A graph that has outgrown its limit."""
 
 
 class Graph:
     """Expressions under construction. Nodes are numbered in the order they were made, arguments first."""
 
-    __slots__ = ("_constants", "_table", "names", "nodes")
+    __slots__ = ("_constants", "_table", "limit", "names", "nodes")
 
-    def __init__(self) -> None:
+    def __init__(self, limit: float = inf) -> None:
+        self.limit = limit
         self.nodes: list[Node] = []
         self.names: dict[int, str] = {}
         self._table: dict[tuple[Any, ...], Node] = {}
@@ -49,7 +56,10 @@ class Graph:
 
     def _new(self, op: str, args: tuple[Node, ...], value: Any) -> Node:
         nodes = self.nodes
-        node = Node(self, len(nodes), op, args, value)
+        index = len(nodes)
+        if index >= self.limit:
+            raise TooLargeError(f"more than {self.limit} expressions")
+        node = Node(self, index, op, args, value)
         nodes.append(node)
         return node
 

@@ -13,8 +13,10 @@ from math import prod
 from typing import Any
 
 from linkwise.errors import LinkwiseError
-from linkwise.graph.node import Graph, Node, lift
+from linkwise.graph.node import Graph, Node, TooLargeError, lift
 from linkwise.graph.op import OPS
+
+MOST = 5_000_000  # expressions of one program, each of which takes about 350 bytes while it is traced
 
 
 @dataclass(frozen=True)
@@ -117,12 +119,18 @@ def trace(
 
     It returns one flat sequence of values for each output, numbers where they do not depend on the inputs.
     """
-    graph = Graph()
+    graph = Graph(MOST)
     leaves = []
     for port in inputs:
         leaves.append(tuple(graph.input(f"{port.name}{k + 1}" if port.shape else port.name) for k in range(port.size)))
     with _no_collector():
-        values = function(*[list(group) for group in leaves])
+        try:
+            values = function(*[list(group) for group in leaves])
+        except TooLargeError as error:
+            raise TooLargeError(
+                f"{name}: expected a program of at most {MOST:,} expressions, got more. Ask for less at once, or for a"
+                " smaller robot: robot.lock(names) holds joints."
+            ) from error
     return finish(name, graph, inputs, outputs, leaves, values)
 
 

@@ -22,7 +22,7 @@ POWERS = ("control", "drives", "environment", "friction")  # friction is what it
     uses="gravity external",
     torques_only=True,
     driven=(),
-    route=Cheapest("inertia", "articulated"),
+    route=Cheapest("inertia", "articulated", deep="articulated"),
 )
 def motion_rates(
     tree: Tree,

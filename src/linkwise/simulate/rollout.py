@@ -15,7 +15,7 @@ from linkwise.algorithms.environment import called
 from linkwise.backend.call import caller
 from linkwise.errors import InputError
 from linkwise.graph.program import Port, Program, trace
-from linkwise.kernel import cheapest
+from linkwise.kernel import cheapest, settled
 from linkwise.options import Options
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
@@ -46,7 +46,7 @@ class Rollout:
     def __init__(self, robot: Robot, method: str, control: Control | None, width: int, options: Options) -> None:
         self.robot, self.method, self.control, self.width, self.options = robot, method, control, width, options
         self.program = cheapest(
-            {"route": forward_dynamics.static["route"]},
+            settled(robot, {"route": forward_dynamics.static["route"]}),
             lambda choice: _trace(robot, options, method, control, width, **choice),
         )
         self._call = caller(self.program, "One rollout.", options.threads)

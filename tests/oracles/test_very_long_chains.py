@@ -1,4 +1,4 @@
-"""Chains of hundreds of joints against Pinocchio, and of a thousand against laws (Pinocchio's data no longer fit there)."""
+"""Chains of hundreds of joints against Pinocchio, and of a thousand, where its data no longer fit, against laws."""
 
 import time
 

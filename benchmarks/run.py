@@ -18,6 +18,7 @@ def main() -> None:
     import elastic
     import forward_dynamics
     import inverse_dynamics
+    import large
     import loading
     import operations
     import paths
@@ -41,6 +42,7 @@ def main() -> None:
         "paths": paths.run,
         "walking": walking.run,
         "elastic": elastic.run,
+        "large": large.run,
         "loading": loading.run,
         "startup": startup.run,
     }

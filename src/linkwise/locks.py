@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
+from functools import cached_property
 
 
-class ForkSafeLock:
-    """A lock that its holder may take again."""
+class ForkSafeLock(type(threading.RLock())):  # type: ignore[misc]
+    """A lock that its holder may take again.
+
+    Taking and giving back are C's own: between the two steps of a method in Python an interrupt would leave it held.
+    """
 
     def __init__(self) -> None:
-        self._renew()
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._renew)
+            os.register_at_fork(after_in_child=self._at_fork_reinit)
 
-    def _renew(self) -> None:
-        self._lock = threading.RLock()
 
-    def __enter__(self) -> None:
-        self._lock.acquire()
+def _renew_properties() -> None:
+    """Until Python 3.12 a `cached_property` has one lock for all objects of its class, held while a value is made."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "linkwise":
+            for kind in list(vars(module).values()):
+                for value in list(vars(kind).values()) if isinstance(kind, type) else ():
+                    if isinstance(value, cached_property):
+                        value.lock = threading.RLock()  # type: ignore[attr-defined]
 
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+
+if sys.version_info < (3, 12) and hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_properties)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.backend import native
+from linkwise.backend.threads import split
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program
 
@@ -27,12 +29,8 @@ def caller(
     several = len(program.outputs) > 1
 
     def first(*inputs: Any, **kwargs: Any) -> Any:
-        from linkwise.backend import native
-
         function = make() if make else native.function(program, doc)
         if threads > 1 and not make:
-            from linkwise.backend.threads import split
-
             function = split(program, function, threads)
         become(function)
         return function(*inputs, **kwargs)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
-import os
 import platform
 import sys
 import time
-from functools import cache
+from contextlib import ExitStack
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from linkwise.backend import ir
+from linkwise.backend.apart import apart, side_by_side
 from linkwise.backend.target import Target
 from linkwise.graph.program import Program
 from linkwise.status import StatusLine
 
 CHUNK = 500  # operations in a function: more of them spill more, fewer pass more through memory
 CHUNKS_IN_MODULE = 5
-WORKERS = 8  # threads that compile parts of one program
 PATIENCE = 1.0  # seconds before a terminal is told
 
 _engines: list[Any] = []  # code must outlive every function that points to it
@@ -27,18 +28,25 @@ _engines: list[Any] = []  # code must outlive every function that points to it
 @cache
 def binding() -> Any:
     """LLVM's functions, made ready for this machine."""
-    import llvmlite.binding as llvm
 
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm
+    def ready() -> Any:
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        return llvm
+
+    return apart(ready)
 
 
 @cache
 def host() -> tuple[str, str, str]:
     """Triple, processor and features of this machine."""
     llvm = binding()
-    return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    found: tuple[str, str, str] = apart(
+        lambda: (llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    )
+    return found
 
 
 @cache
@@ -70,63 +78,76 @@ def _generator() -> str:
 
 def machine(opt: int) -> Any:
     """A code generator for this machine."""
-    llvm = binding()
     triple, cpu, features = host()
-    return llvm.Target.from_triple(triple).create_target_machine(
-        cpu=cpu, features=features, opt=opt, reloc="pic", codemodel="small", jit=True
+    return (
+        binding()
+        .Target.from_triple(triple)
+        .create_target_machine(cpu=cpu, features=features, opt=opt, reloc="pic", codemodel="small", jit=True)
     )
 
 
 def compile_objects(program: Program) -> list[bytes]:
     """Object files of a program; the first has the function `loop`.
 
-    Long programs have many, which are compiled side by side, LLVM being as fast as it is single-threaded; a terminal is
-    told how far that has come.
+    Long programs have many, which are compiled side by side; a terminal is told how far that has come.
     """
     texts = ir.modules(program, target(), CHUNK, CHUNKS_IN_MODULE)
-    if len(texts) <= 2:
-        return [_object(text, k == 0) for k, text in enumerate(texts)]
-    from concurrent.futures import ThreadPoolExecutor, as_completed
-
     begin, line = time.monotonic(), StatusLine()
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, WORKERS)) as pool:
-        waiting = [pool.submit(_object, text, k == 0) for k, text in enumerate(texts)]
-        try:
-            for done, _ in enumerate(as_completed(waiting), start=1):
-                if time.monotonic() - begin > PATIENCE:
-                    line.write(
-                        f"compiling {program.name}, {len(program.schedule)} operations: {done} of {len(texts)} parts"
-                    )
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-        finally:
-            line.wipe()
-    return [task.result() for task in waiting]
+
+    def watch(done: int) -> None:
+        if time.monotonic() - begin > PATIENCE:
+            line.write(f"compiling {program.name}, {len(program.schedule)} operations: {done} of {len(texts)} parts")
+
+    try:
+        return side_by_side([partial(_object, text, k == 0) for k, text in enumerate(texts)], watch)
+    finally:
+        line.wipe()
+
+
+def load_objects(objects: list[bytes]) -> int:
+    """The address of `loop` in the loaded code."""
+    address: int = apart(partial(_load, objects))
+    return address
+
+
+# ---- steps that are done apart: each closes what it opens, the last first, whatever happens
 
 
 def _object(text: str, optimised: bool) -> bytes:
     """The object file of one module."""
     llvm = binding()
-    with llvm.create_context() as context:
-        module = llvm.parse_assembly(text, context)
-        tm = machine(2 if optimised else 1)
+    with ExitStack() as opened:
+        context = opened.enter_context(llvm.create_context())
+        module = opened.enter_context(llvm.parse_assembly(text, context))
+        tm = opened.enter_context(machine(2 if optimised else 1))
         if optimised:  # the loop gains by LLVM's passes; straight-line chunks run faster without them
-            options = llvm.create_pipeline_tuning_options(speed_level=2)
+            options = opened.enter_context(llvm.create_pipeline_tuning_options(speed_level=2))
             options.slp_vectorization = options.loop_vectorization = False
-            builder = llvm.create_pass_builder(tm, options)
-            builder.getModulePassManager().run(module, builder)
-        data = tm.emit_object(module)
-        module.close()
-    return bytes(data)
+            builder = opened.enter_context(llvm.create_pass_builder(tm, options))
+            opened.enter_context(builder.getModulePassManager()).run(module, builder)
+        return _emitted(tm, module)
 
 
-def load_objects(objects: list[bytes]) -> int:
-    """The address of `loop` in the loaded code."""
+def _emitted(tm: Any, module: Any) -> bytes:
+    """The object file of a module that shares nothing with another, and so needs none of llvmlite's one lock."""
+    ffi = binding().ffi
+    emit = ffi.lib.LLVMPY_TargetMachineEmitToMemory
+    with ffi.OutputString() as message:
+        buffer = getattr(emit, "_cfn", emit)(tm, module, 1, message)
+        if not buffer:
+            raise RuntimeError(str(message))
+    try:
+        return ctypes.string_at(ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer))
+    finally:
+        ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+def _load(objects: list[bytes]) -> int:
+    """The address of `loop`; nothing of it is closed, for code is never unloaded."""
     llvm = binding()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine(1))
+    _engines.append(engine)
     for data in objects:
         engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
-    _engines.append(engine)
     return int(engine.get_function_address("loop"))

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from linkwise._version import __version__
-from linkwise.backend import arrays, cache
+from linkwise.backend import arrays, cache, gufunc, llvm
 from linkwise.errors import InputError
-from linkwise.graph.program import Program
+from linkwise.graph.program import Port, Program, trace
 from linkwise.locks import ForkSafeLock
 
 BACKENDS = ("llvm", "numpy")
@@ -34,8 +34,6 @@ def function(program: Program, doc: str = "") -> Callable[..., Any]:
 
 def _native(program: Program, doc: str) -> Any:
     """The program as a native ufunc, from this process, from the cache on disk, or compiled now."""
-    from linkwise.backend import gufunc, llvm
-
     facts = (__version__, cache.MAGIC, program.digest, program.name, llvm.identity())
     key = hashlib.sha256(repr(facts).encode()).hexdigest()
     with _lock:
@@ -82,8 +80,6 @@ def _works() -> bool:
 
 
 def _self_test() -> None:
-    from linkwise.graph.program import Port, trace
-
     program = trace("self_test", lambda x: ([x[0] + 2.0 * x[1]],), [Port("x", (2,))], [Port("y", (1,))])
     if not (_native(program, "")([[1.0, 2.0]] * 5) == 5.0).all():
         raise RuntimeError("a trial kernel gave a wrong answer")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise._version import __version__
-from linkwise.backend import cache, native
+from linkwise.backend import cache, gufunc, llvm, native
 from linkwise.graph.program import Port, Program
 
 # modules that decide what is traced of any algorithm
@@ -38,8 +38,6 @@ def remembered(
     if native.backend() == "numpy":
         program, notes = make()
         return native.function(program), notes
-    from linkwise.backend import gufunc, llvm
-
     parts = (__version__, cache.MAGIC, name, facts, _text(modules), llvm.identity())
     key = hashlib.sha256(repr(parts).encode()).hexdigest()
     with native.lock():

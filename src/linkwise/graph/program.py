@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -15,6 +15,7 @@ from typing import Any
 from linkwise.errors import LinkwiseError
 from linkwise.graph.node import Graph, Node, TooLargeError, lift
 from linkwise.graph.op import OPS
+from linkwise.locks import ForkSafeLock
 
 MOST = 5_000_000  # expressions of one program, each of which takes about 350 bytes while it is traced
 
@@ -123,27 +124,50 @@ def trace(
     leaves = []
     for port in inputs:
         leaves.append(tuple(graph.input(f"{port.name}{k + 1}" if port.shape else port.name) for k in range(port.size)))
-    with _no_collector():
-        try:
-            values = function(*[list(group) for group in leaves])
-        except TooLargeError as error:
-            raise TooLargeError(
-                f"{name}: expected a program of at most {MOST:,} expressions, got more. Ask for less at once, or for a"
-                " smaller robot: robot.lock(names) holds joints."
-            ) from error
+    try:
+        values = _without_collector(lambda: function(*[list(group) for group in leaves]))
+    except TooLargeError as error:
+        raise TooLargeError(
+            f"{name}: expected a program of at most {MOST:,} expressions, got more. Ask for less at once, or for a"
+            " smaller robot: robot.lock(names) holds joints."
+        ) from error
     return finish(name, graph, inputs, outputs, leaves, values)
 
 
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """Python's garbage collector at rest: nothing of a growing graph can be freed, and looking for it takes time."""
-    was_on = gc.isenabled()
-    gc.disable()
+_collector = ForkSafeLock()  # whose holder may let Python's garbage collector rest
+_resting = False
+
+
+def _without_collector(function: Callable[[], Any]) -> Any:
+    """What a function gives while the collector rests: nothing of a growing graph can be freed, and looking takes time.
+
+    Of several threads one alone switches it off and on again; an interrupt in between at worst lets it run on.
+    """
+    global _resting
+    mine, rests = _collector.acquire(blocking=False), False
     try:
-        yield
+        if mine and gc.isenabled():
+            _resting = rests = True
+            gc.disable()
+        return function()
     finally:
-        if was_on:
+        if rests:
             gc.enable()
+            _resting = False
+        if mine:
+            _collector.release()
+
+
+def _wake() -> None:
+    """Switch the collector on in a child whose parent was at work: the thread that would do so is not there."""
+    global _resting
+    if _resting:
+        _resting = False
+        gc.enable()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_wake)
 
 
 def finish(

@@ -1,0 +1,175 @@
+"""Ctrl-C at any instant of a compile: the process lives, and the next call is right."""
+
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from linkwise.backend import apart
+from support.processes import finish, start
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers that send signals are POSIX")
+
+# SIGALRM comes after a number of microseconds and is answered as SIGINT is
+INTERRUPTED = """
+import gc, random, signal, sys, time
+import numpy as np
+from support.arms import arm, states
+import linkwise as lw
+from linkwise.backend import arrays, llvm, native
+
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+random.seed(SEED)
+assert native.backend() == "llvm"
+x = states(arm(2), 5)
+hits, longest = 0, 0.0
+for k in range(COUNT):
+    robot, begin, kernel = arm(2, mass=1.0 + (SEED * COUNT + k) / 8192), time.perf_counter(), None
+    llvm.CHUNK, llvm.CHUNKS_IN_MODULE = (60, 1) if k % 3 == 0 else (500, 5)  # many parts, or two
+    try:
+        if k:  # the first tells how long it takes
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, longest))
+        kernel = lw.compile(robot, lw.inverse_dynamics_derivatives)
+        kernel(*x)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        longest = longest or time.perf_counter() - begin
+    except KeyboardInterrupt:
+        hits += 1
+    if kernel is None:
+        kernel = lw.compile(robot, lw.inverse_dynamics_derivatives)
+    for found, expected in zip(kernel(*x), arrays.function(kernel.program)(*x), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    assert gc.isenabled()
+    assert native.backend() == "llvm"
+print(hits)
+"""
+
+
+def interrupted(seed, count, seconds):
+    code = INTERRUPTED.replace("SEED", str(seed)).replace("COUNT", str(count))
+    return int(finish(start(code, LINKWISE_CACHE="off"), seconds))
+
+
+def test_the_next_call_is_right_after_an_interrupt_at_any_instant():
+    assert interrupted(0, 40, 300.0) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_the_next_call_is_right_after_a_thousand_interrupts(seed):
+    assert interrupted(seed, 100, 900.0) > 30
+
+
+# in a process that has loaded nothing yet, so that LLVM itself is loaded when the signal comes
+FIRST = """
+import signal
+import numpy as np
+from support.arms import arm, states
+import linkwise as lw
+
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+kernel = lw.compile(arm(3), lw.inverse_dynamics)
+x = states(arm(3), 5)
+try:
+    signal.setitimer(signal.ITIMER_REAL, AFTER)
+    kernel(*x)
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+except KeyboardInterrupt:
+    pass
+from linkwise.backend import arrays, native
+np.testing.assert_allclose(kernel(*x), arrays.function(kernel.program)(*x), rtol=1e-9)
+assert native.backend() == "llvm"
+print("done")
+"""
+
+
+@pytest.mark.parametrize("after", [0.002, 0.02, 0.06])
+def test_a_first_call_that_is_interrupted(after):
+    assert finish(start(FIRST.replace("AFTER", str(after)), LINKWISE_CACHE="off")) == "done\n"
+
+
+@pytest.mark.slow
+def test_many_first_calls_that_are_interrupted():
+    for k in range(60):
+        assert finish(start(FIRST.replace("AFTER", str(1e-3 * (1 + 3 * k))), LINKWISE_CACHE="off")) == "done\n"
+
+
+ENDED = """
+import sys
+import linkwise as lw
+from support.arms import arm
+kernel = lw.compile(arm(6), lw.forward_dynamics_derivatives)
+print("compiling", flush=True)
+kernel(*(3 * [[0.1] * 6]))
+print("compiled", flush=True)
+"""
+
+
+@pytest.mark.parametrize("after", [0.05, 0.2])
+def test_a_process_that_is_interrupted_ends_by_that_interrupt(after):
+    """Not by a crash of LLVM while the interpreter ends."""
+    process = start(ENDED, LINKWISE_CACHE="off")
+    assert process.stdout.readline() == "compiling\n"
+    time.sleep(after)
+    process.send_signal(signal.SIGINT)
+    try:
+        _, error = process.communicate(timeout=60.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    assert process.returncode in (-signal.SIGINT, 0), error
+    assert process.returncode == 0 or error.rstrip().endswith("KeyboardInterrupt")
+
+
+def test_whoever_waits_is_interrupted_and_no_further_step_begins():
+    begun = []
+
+    def step():
+        begun.append(len(begun))
+        time.sleep(0.3)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            apart.side_by_side([step] * 50)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    time.sleep(0.7)
+    assert len(begun) <= apart.LANES
+    assert apart.apart(lambda: 1) == 1
+
+
+def test_steps_give_their_results_in_order_and_their_errors():
+    assert apart.side_by_side([lambda k=k: k for k in range(20)]) == list(range(20))
+    with pytest.raises(ZeroDivisionError):
+        apart.side_by_side([lambda: 1, lambda: 1 / 0, lambda: 2])
+    assert apart.apart(lambda: apart.apart(lambda: os.getpid())) == os.getpid()  # a step of a step
+
+
+def test_work_is_done_where_no_thread_is_to_be_had(monkeypatch):
+    def none(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(apart._thread, "start_new_thread", none)
+    np.testing.assert_array_equal(apart.side_by_side([lambda k=k: k for k in range(5)]), range(5))
+
+
+AT_EXIT = """
+import atexit
+atexit.register(lambda: print(late(states(arm(3), 5)[0]).shape))  # what is registered first comes last
+from support.arms import arm, states
+import linkwise as lw
+late = lw.compile(arm(3), lw.gravity_forces)
+lw.compile(arm(3), lw.inverse_dynamics)(*states(arm(3), 5))
+"""
+
+
+def test_a_kernel_that_is_first_called_while_the_interpreter_ends():
+    assert finish(start(AT_EXIT, LINKWISE_CACHE="off")) == "(5, 3)\n"

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from linkwise._version import __version__ as __version__
+from linkwise.locks import awaited_lock
 
 if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for; `_HOMES` has the same names
     from linkwise import gait as gait
@@ -204,6 +205,7 @@ _HOMES = {
     "linkwise.vector": "Vec3",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+_loading = awaited_lock()  # in a child that is forked meanwhile a module would stay half loaded
 
 
 if not TYPE_CHECKING:  # type checkers have the names from above, and would believe any that `__getattr__` takes
@@ -214,7 +216,8 @@ if not TYPE_CHECKING:  # type checkers have the names from above, and would beli
         if name not in _HOME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         inner = _HOME[name] == __name__  # a package of its own
-        value = import_module(f"{__name__}.{name}") if inner else getattr(import_module(_HOME[name]), name)
+        with _loading:
+            value = import_module(f"{__name__}.{name}") if inner else getattr(import_module(_HOME[name]), name)
         globals()[name] = value
         return value
 

@@ -1,4 +1,7 @@
-"""Locks that a forked process finds open, whoever held them in its parent."""
+"""Locks that a forked process finds open, whoever held them in its parent.
+
+Taking them and giving them back are steps of C, never of Python, between which an interrupt would leave them held.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,19 @@ from functools import cached_property
 
 
 class ForkSafeLock(type(threading.RLock())):  # type: ignore[misc]
-    """A lock that its holder may take again.
-
-    Taking and giving back are C's own: between the two steps of a method in Python an interrupt would leave it held.
-    """
+    """A lock that its holder may take again, and that a fork opens in the child."""
 
     def __init__(self) -> None:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._at_fork_reinit)
+
+
+def awaited_lock() -> threading.RLock:
+    """A lock that its holder may take again, and that a fork waits for: a child finds nothing half done."""
+    lock = threading.RLock()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    return lock
 
 
 def _renew_properties() -> None:

@@ -25,17 +25,18 @@ signal.signal(signal.SIGALRM, signal.default_int_handler)
 random.seed(SEED)
 assert native.backend() == "llvm"
 x = states(arm(2), 5)
-hits, longest = 0, 0.0
-for k in range(COUNT):
-    robot, begin, kernel = arm(2, mass=1.0 + (SEED * COUNT + k) / 8192), time.perf_counter(), None
-    llvm.CHUNK, llvm.CHUNKS_IN_MODULE = (60, 1) if k % 3 == 0 else (500, 5)  # many parts, or two
+hits, k, longest = 0, 0, {}
+while hits < COUNT:
+    k, parts = k + 1, ((60, 1), (500, 5), (500, 5))[k % 3]  # many, or two
+    llvm.CHUNK, llvm.CHUNKS_IN_MODULE = parts
+    robot, begin, kernel = arm(2, mass=1.0 + SEED + k / 8192), time.perf_counter(), None
     try:
-        if k:  # the first tells how long it takes
-            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, longest))
+        if parts in longest:  # the first tells how long it takes
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, longest[parts]))
         kernel = lw.compile(robot, lw.inverse_dynamics_derivatives)
         kernel(*x)
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-        longest = longest or time.perf_counter() - begin
+        longest.setdefault(parts, time.perf_counter() - begin)
     except KeyboardInterrupt:
         hits += 1
     if kernel is None:
@@ -50,17 +51,17 @@ print(hits)
 
 def interrupted(seed, count, seconds):
     code = INTERRUPTED.replace("SEED", str(seed)).replace("COUNT", str(count))
-    return int(finish(start(code, LINKWISE_CACHE="off"), seconds))
+    assert int(finish(start(code, LINKWISE_CACHE="off"), seconds)) == count
 
 
 def test_the_next_call_is_right_after_an_interrupt_at_any_instant():
-    assert interrupted(0, 40, 300.0) > 10
+    interrupted(0, 40, 300.0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_the_next_call_is_right_after_a_thousand_interrupts(seed):
-    assert interrupted(seed, 100, 900.0) > 30
+    interrupted(seed, 100, 900.0)
 
 
 # in a process that has loaded nothing yet, so that LLVM itself is loaded when the signal comes

@@ -18,14 +18,15 @@ from threading import Lock, RLock
 from typing import Any
 
 from linkwise.errors import LinkwiseError
+from linkwise.locks import awaited_lock
 
 LANES = min(os.cpu_count() or 1, 8)  # steps under way at a time
 GLANCE = 0.1  # seconds between looks at how far work has come
 
-# Held during a step is one of the lanes, and the gate on the way in: a fork that has taken the gate waits for no second
-# step. All are C's own locks, used by `with` or as hooks themselves, so that no interrupt leaves them held.
-_lanes = [RLock() for _ in range(LANES)]
-_gate = RLock()
+# A step holds a lane, and on the way in the gate. A fork takes the gate first, since what is registered last comes
+# first: it waits for the steps under way, and for no second one.
+_lanes = [awaited_lock() for _ in range(LANES)]
+_gate = awaited_lock()
 _inside: set[int] = set()  # threads that do a step
 _torn = _leaving = False
 
@@ -100,13 +101,13 @@ def _start(work: _Work, lane: RLock) -> Lock:
 
 
 def _in_child() -> None:
-    """Open what was closed before the fork; what was not, because that wait was interrupted, is torn."""
+    """See whether the fork has waited: a lane that another thread still holds stays so, for that thread is not here."""
     global _torn
     _inside.clear()
     for lock in (*_lanes, _gate):
-        try:
+        if lock.acquire(blocking=False):
             lock.release()
-        except RuntimeError:
+        else:
             _torn = True
 
 
@@ -121,5 +122,3 @@ def _leave() -> None:
 atexit.register(_leave)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)
-    for lock in (*_lanes, _gate):  # before a fork the last one comes first
-        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release)

@@ -7,7 +7,7 @@ called through ctypes. Broadcasting, casting, `out=` and the release of the inte
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -43,6 +43,20 @@ def make(address: int, name: str, doc: str, inputs: Sequence[Port], outputs: Seq
         ctypes.cast(functions, ctypes.c_void_p), ctypes.cast(data, ctypes.c_void_p), types, 1,
         len(inputs), len(outputs), NO_IDENTITY, texts[0], texts[1], 0, texts[2],
     )  # fmt: skip
+
+
+def watched(ufunc: Callable[..., Any]) -> Callable[..., Any]:
+    """A gufunc whose loop may set a `MemoryError`: NumPy does not look for it, Python then finds it."""
+
+    def call(*inputs: Any, **kwargs: Any) -> Any:
+        try:
+            return ufunc(*inputs, **kwargs)
+        except SystemError as error:
+            if isinstance(error.__cause__, MemoryError):
+                raise MemoryError("no memory for the buffers of a kernel") from None
+            raise
+
+    return call
 
 
 @cache

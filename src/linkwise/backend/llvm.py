@@ -21,6 +21,7 @@ from linkwise.status import StatusLine
 CHUNK = 500  # operations in a function: more of them spill more, fewer pass more through memory
 CHUNKS_IN_MODULE = 5
 PATIENCE = 1.0  # seconds before a terminal is told
+PYTHON = ("PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")  # what code may call of the interpreter
 
 _engines: list[Any] = []  # code must outlive every function that points to it
 
@@ -34,6 +35,8 @@ def binding() -> Any:
 
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
+        for name in PYTHON:
+            llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
         return llvm
 
     return apart(ready)

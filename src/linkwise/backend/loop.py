@@ -16,7 +16,9 @@ def loop(program: Program, target: Target, layouts: Sequence[Layout], scratch: i
     """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`."""
     lanes, t = target.lanes, f"<{target.lanes} x double>"
     sizes = [p.size for p in program.inputs], [layout.size for layout in layouts]
-    declared, buffers, release = _buffers(lanes, {"in": sum(sizes[0]), "out": sum(sizes[1]), "scratch": scratch})
+    declared, buffers, release, refused = _buffers(
+        lanes, {"in": sum(sizes[0]), "out": sum(sizes[1]), "scratch": scratch}
+    )
     flags_declared, flags_cleared = _clear_flags(target)
     tables, filled = _constants(program, layouts, t)
     lines = [
@@ -45,7 +47,9 @@ body:
         "br label %done\ndone:\nbr label %loop\nexit:",
         release,
         flags_cleared,
-        "ret void\n}",
+        "ret void",
+        refused,
+        "}",
     ]
     return "\n".join(line for line in lines if line)
 
@@ -88,7 +92,7 @@ def _constants(program: Program, layouts: Sequence[Layout], t: str) -> tuple[str
         tables,
         f"""br label %fill
 fill:
-%kf = phi i64 [0, %entry], [%kf1, %fill]
+%kf = phi i64 [0, %ready], [%kf1, %fill]
 %kp = getelementptr i32, ptr @constant_at, i64 %kf
 %ka = load i32, ptr %kp
 %kx = getelementptr double, ptr @constant, i64 %kf
@@ -187,15 +191,21 @@ def _step_count(program: Program) -> str:
     return f"%count_at = getelementptr i64, ptr %dims, i64 {1 + seen.index('steps')}\n%count = load i64, ptr %count_at"
 
 
-def _buffers(lanes: int, widths: dict[str, int]) -> tuple[str, str, str]:
-    """Declarations, set-up and release of the buffers of vectors: on the stack, or on the heap where they are large."""
+def _buffers(lanes: int, widths: dict[str, int]) -> tuple[str, str, str, str]:
+    """Declarations, set-up, release and refusal of the buffers of vectors: on the stack, or on the heap if large.
+
+    Where the heap has no more, Python's `MemoryError` is set, which whoever called the ufunc finds.
+    """
     t = f"<{lanes} x double>"
     total = 8 * lanes * sum(widths.values())
     if total <= STACK:
-        return "", "\n".join(f"%{b} = alloca {t}, i64 {max(1, n)}, align {PAGE}" for b, n in widths.items()), ""
+        stack = [f"%{b} = alloca {t}, i64 {max(1, n)}, align {PAGE}" for b, n in widths.items()]
+        return "", "\n".join([*stack, "br label %ready\nready:"]), "", ""
     lines, offset = (
         [
             f"%raw = call ptr @malloc(i64 {total + 64})",
+            "%missing = icmp eq ptr %raw, null",
+            "br i1 %missing, label %refused, label %ready\nready:",
             "%whole = ptrtoint ptr %raw to i64",
             "%beyond = add i64 %whole, 63",
             "%aligned = and i64 %beyond, -64",
@@ -206,8 +216,17 @@ def _buffers(lanes: int, widths: dict[str, int]) -> tuple[str, str, str]:
     for buffer, width in widths.items():
         lines.append(f"%{buffer} = getelementptr {t}, ptr %heap, i64 {offset}")
         offset += width
-    declared = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
-    return declared, "\n".join(lines), "call void @free(ptr %raw)"
+    declared = """declare ptr @malloc(i64)
+declare void @free(ptr)
+declare i32 @PyGILState_Ensure()
+declare ptr @PyErr_NoMemory()
+declare void @PyGILState_Release(i32)"""
+    refused = """refused:
+%held = call i32 @PyGILState_Ensure()
+%none = call ptr @PyErr_NoMemory()
+call void @PyGILState_Release(i32 %held)
+ret void"""
+    return declared, "\n".join(lines), "call void @free(ptr %raw)", refused
 
 
 def _clear_flags(target: Target) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from linkwise._version import __version__
@@ -42,9 +42,14 @@ def _native(program: Program, doc: str) -> Any:
             if objects is None:
                 objects = llvm.compile_objects(program)
                 cache.write(key, objects)
-            address = llvm.load_objects(objects)
-            _functions[key] = gufunc.make(address, program.name, doc, program.inputs, program.outputs)
+            _functions[key] = loaded(objects, program.name, doc, program.inputs, program.outputs)
         return _functions[key]
+
+
+def loaded(objects: list[bytes], name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> Any:
+    """Object files as a native ufunc."""
+    ufunc = gufunc.make(llvm.load_objects(objects), name, doc, inputs, outputs)
+    return gufunc.watched(ufunc) if b"PyErr_NoMemory" in objects[0] else ufunc
 
 
 def backend() -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise._version import __version__
-from linkwise.backend import cache, gufunc, llvm, native
+from linkwise.backend import cache, llvm, native
 from linkwise.graph.program import Port, Program
 
 # modules that decide what is traced of any algorithm
@@ -50,8 +50,7 @@ def remembered(
                 cache.write(key, kept)
             head = json.loads(kept[0])
             inputs, outputs = ([Port(n, tuple(shape)) for n, shape in head[side]] for side in ("inputs", "outputs"))
-            address = llvm.load_objects(kept[1:])
-            _known[key] = gufunc.make(address, name, "", inputs, outputs), head["notes"]
+            _known[key] = native.loaded(kept[1:], name, "", inputs, outputs), head["notes"]
         return _known[key]
 
 

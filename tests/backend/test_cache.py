@@ -10,6 +10,7 @@ import pytest
 
 from linkwise.backend import cache, gufunc, llvm, native
 from linkwise.backend.cache import CacheWarning
+from linkwise.backend.folder import Folder
 from linkwise.graph.program import Port, trace
 from support.processes import finish, run, start
 
@@ -219,7 +220,7 @@ def test_a_directory_that_cannot_be_written(folder, monkeypatch):
     def refuse(*a, **k):
         raise PermissionError("read-only")
 
-    monkeypatch.setattr(cache.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(Folder, "write", refuse)
     assert call() == 1
     assert list(folder.iterdir()) == []
 

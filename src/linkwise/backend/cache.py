@@ -1,22 +1,27 @@
 """Machine code kept on disk between processes, and treated as code.
 
-The directory is private to the user (mode 0700, owner checked); a file is named by a hash of all that decides its
-content and carries a hash of that and of its name. Whatever is unexpected is ignored and rebuilt, with one warning,
-and never executed. `LINKWISE_CACHE` names another directory; `LINKWISE_CACHE=off` turns the cache off.
+The directory is private to the user (mode 0700, owner checked, no other user above it); a file is named by a hash of
+all that decides its content and carries a hash of that and of its name. Whatever is unexpected is ignored and rebuilt,
+with one warning, and never executed. `LINKWISE_CACHE` names another directory; `LINKWISE_CACHE=off` turns the cache
+off. Above `LINKWISE_CACHE_SIZE`, 1 GiB if not set, the entries used longest ago make room.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import stat
+import re
 import struct
-import tempfile
+import time
 import warnings
 from pathlib import Path
 
+from linkwise.backend.folder import NotPrivate, private
+
 MAGIC = b"linkwise-code-2\n"
 OFF = ("off", "0", "no", "none", "")
+SIZE = 2**30  # bytes
+UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 class CacheWarning(UserWarning):
@@ -27,59 +32,87 @@ _warned = False
 
 
 def directory() -> Path | None:
-    """The cache's directory, made if need be; None where it is off or cannot be trusted."""
+    """Where the cache is: as `LINKWISE_CACHE` says, in `XDG_CACHE_HOME`, or in the home directory; None if nowhere."""
     setting = os.environ.get("LINKWISE_CACHE")
     if setting is not None and setting.lower() in OFF:
         return None
-    base = os.environ.get("XDG_CACHE_HOME")
     try:
-        path = Path(setting) if setting else (Path(base) if base else Path.home() / ".cache") / "linkwise"
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        info = path.stat()
-    except (OSError, RuntimeError) as error:
+        if setting:
+            first, *others = Path(setting).parts
+            return _home().joinpath(*others) if first == "~" else Path(setting).expanduser()
+        base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        return (base if base.is_absolute() else _home() / ".cache") / "linkwise"  # as its specification says
+    except RuntimeError as error:
         _warn(f"the kernel cache cannot be used ({error}); kernels are compiled in every process.")
         return None
-    if hasattr(os, "getuid") and (info.st_uid != os.getuid() or stat.S_IMODE(info.st_mode) & 0o077):
-        _warn(f"the kernel cache {path} is not used: it must belong to you alone. Run: chmod 700 {path}")
-        return None
-    return path
+
+
+def _home() -> Path:
+    """The user's home directory, which the root directory is not."""
+    if os.name == "nt":
+        return Path.home()
+    import pwd
+
+    try:
+        known = pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        known = ""
+    for home in (os.environ.get("HOME", ""), known):
+        if Path(home).is_absolute() and Path(home) != Path("/"):
+            return Path(home)
+    raise RuntimeError("you have no home directory: set HOME, or LINKWISE_CACHE")
+
+
+def limit() -> float:
+    """How many bytes may be kept."""
+    setting = os.environ.get("LINKWISE_CACHE_SIZE", "").strip()
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kmgt]?)(?:i?b)?", setting.lower())
+    if found is None:
+        if setting:
+            _warn(f"LINKWISE_CACHE_SIZE: expected a size such as 500M or 2G, got {setting!r}. 1 GiB is used.")
+        return SIZE
+    return float(found[1]) * UNITS[found[2]]
 
 
 def read(key: str) -> list[bytes] | None:
     """The object files kept under a key, or None."""
-    folder = directory()
-    if folder is None:
+    path = directory()
+    if path is None:
         return None
-    path = folder / f"{key}.bin"
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
+        with private(path) as folder:
+            try:
+                data = folder.read(f"{key}.bin")
+            except FileNotFoundError:
+                return None
+            except OSError as error:
+                _warn(f"the kernel cache entry {path / key}.bin cannot be read ({error}); it is rebuilt.")
+                return None
+    except NotPrivate as error:
+        _warn(f"the kernel cache {path} is not used: {error}")
         return None
     except OSError as error:
-        _warn(f"the kernel cache entry {path} cannot be read ({error}); it is rebuilt.")
+        _warn(f"the kernel cache cannot be used ({error}); kernels are compiled in every process.")
         return None
     objects = _unpack(key, data)
     if objects is None:
-        _warn(f"the kernel cache entry {path} is damaged; it is rebuilt.")
+        _warn(f"the kernel cache entry {path / key}.bin is damaged; it is rebuilt.")
     return objects
 
 
 def write(key: str, objects: list[bytes]) -> None:
     """Keep object files under a key; a failure is only a warning."""
-    folder = directory()
-    if folder is None:
+    path = directory()
+    if path is None:
         return
     try:
-        handle, name = tempfile.mkstemp(dir=folder, prefix=".new-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(_pack(key, objects))
-            os.replace(name, folder / f"{key}.bin")
-        except BaseException:
-            os.unlink(name)
-            raise
+        with private(path) as folder:
+            data, most = _pack(key, objects), limit()
+            if len(data) <= most:
+                folder.write(f"{key}.bin", data)
+            folder.trim(".bin", most, time.time())
     except OSError as error:
-        _warn(f"the kernel cache {folder} cannot be written ({error}).")
+        _warn(f"the kernel cache {path} cannot be written ({error}).")
 
 
 def _pack(key: str, objects: list[bytes]) -> bytes:

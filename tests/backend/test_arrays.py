@@ -64,6 +64,31 @@ def test_form_of_an_array_makes_no_difference(kernel, plain, form, argument):
     np.testing.assert_array_equal(np.asarray(kernel(*given)), expected)
 
 
+@pytest.mark.parametrize("rows", [3, 1000])
+@pytest.mark.parametrize("filled", [False, True])
+def test_masks_and_other_ways_with_ufuncs_do_not_depend_on_threads(rows, filled):
+    """A subclass's own way with ufuncs, such as a mask, is there however many threads there are."""
+    robot = arm(3)
+    x = states(robot, rows)
+    x[0] = np.ma.masked_array(x[0], mask=np.arange(3 * rows).reshape(rows, 3) % 7 == 0)
+    found = []
+    for threads in (1, 2):
+        out = np.ma.masked_array(np.zeros((rows, 3)), mask=False) if filled else None
+        found.append(lw.compile(robot, lw.inverse_dynamics, threads=threads)(*x, out=out))
+    assert all(type(y) is np.ma.MaskedArray for y in found)
+    np.testing.assert_array_equal(found[0].mask, found[1].mask)
+    np.testing.assert_array_equal(found[0].data, found[1].data)
+    assert found[0].mask.any()
+
+
+def test_angles_far_out_have_no_sine_on_any_back_end(kernel):
+    x = states(kernel.robot, 4)
+    for k, far in enumerate([1e15, -1e16, 1e300]):
+        x[0][k, 1] = far
+    x[0][3, 1] = 9.9e14
+    assert np.isnan(kernel(*x)).any(axis=1).tolist() == [True, True, True, False]
+
+
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int64, np.uint64, np.float16, np.float32, ">f4", ">i2"])
 def test_other_real_types_are_cast(kernel, plain, dtype):
     x = [np.round(2.0 * np.abs(a)).astype(dtype) for a in plain[0]]

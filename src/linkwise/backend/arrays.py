@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.backend.ir import FARTHEST
 from linkwise.graph.program import Port, Program
+
+
+def _near(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Sine or cosine as native code has them: NaN far out, where the angle modulo a turn is lost."""
+    return lambda x: function(np.where(np.abs(x) < FARTHEST, x, np.nan))
+
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": np.add,
@@ -16,8 +23,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "div": np.divide,
     "neg": np.negative,
     "sqrt": np.sqrt,
-    "sin": np.sin,
-    "cos": np.cos,
+    "sin": _near(np.sin),
+    "cos": _near(np.cos),
     "exp": np.exp,
     "tanh": np.tanh,
     "sign": np.sign,

@@ -15,6 +15,7 @@ from linkwise.graph.program import Program
 from linkwise.locks import ForkSafeLock
 
 SMALLEST = 256  # rows below which a second thread costs more than it saves
+PLAIN = (np.ndarray, np.memmap, type(None))  # arrays that a ufunc takes as they are
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 _lock = ForkSafeLock()
@@ -27,6 +28,8 @@ def split(program: Program, function: Callable[..., Any], threads: int) -> Calla
     """The function with its batches cut into `threads` pieces along the longest batch axis."""
 
     def call(*inputs: Any, out: Any = None) -> Any:
+        if any(_special(x) for x in (*inputs, *(out if isinstance(out, tuple) else (out,)))):
+            return function(*inputs) if out is None else function(*inputs, out=out)
         arrays = [np.asarray(x) for x in inputs]
         ranks = [p.rank for p in program.inputs]
         if any(a.ndim < r for a, r in zip(arrays, ranks, strict=True)):
@@ -52,6 +55,11 @@ def split(program: Program, function: Callable[..., Any], threads: int) -> Calla
         return results[0] if len(results) == 1 else tuple(results)
 
     return call
+
+
+def _special(x: Any) -> bool:
+    """Whether an array has its own way with ufuncs, as one with masks or units has, which pieces of it would lose."""
+    return type(x) not in PLAIN and hasattr(x, "__array_ufunc__") and not isinstance(x, np.generic)
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:

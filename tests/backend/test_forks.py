@@ -11,7 +11,6 @@ import pytest
 
 import linkwise as lw
 from linkwise.backend import apart
-from linkwise.errors import LinkwiseError
 from linkwise.graph import program as graph_program
 from linkwise.locks import ForkSafeLock
 from support.arms import arm
@@ -210,10 +209,37 @@ def test_a_lock_held_by_another_thread_is_open_in_a_child():
     thread.join()
 
 
-def test_a_child_whose_fork_did_not_wait_says_what_to_do(monkeypatch):
-    monkeypatch.setattr(apart, "_torn", True)
-    with pytest.raises(LinkwiseError, match="Start it again, or start processes by multiprocessing's method 'spawn'"):
+TORN = """
+import os, signal, sys, threading, time, warnings
+from linkwise.backend import apart
+
+warnings.simplefilter("ignore", DeprecationWarning)
+sys.unraisablehook = lambda _: None  # Python tells of the interrupt, and goes on to fork
+begun = threading.Event()
+thread = threading.Thread(target=apart.apart, args=(lambda: (begun.set(), time.sleep(1.5)),))
+thread.start()
+begun.wait()
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+pid = os.fork()
+if pid == 0:
+    try:
         apart.apart(lambda: 1)
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}", flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+thread.join()
+print(apart.apart(lambda: "and the parent works"))
+"""
+
+
+def test_a_child_whose_fork_could_not_wait_says_at_once_what_to_do():
+    """Ctrl-C while a fork waits for LLVM."""
+    child, parent = finish(start(TORN)).splitlines()
+    assert child.startswith("LinkwiseError: ")
+    assert child.endswith("Start it again, or start processes by multiprocessing's method 'spawn'.")
+    assert parent == "and the parent works"
 
 
 def test_a_fork_waits_for_the_step_under_way_and_for_no_second_one():

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from linkwise.backend import apart
+from linkwise.backend import apart, cache
 from support.processes import finish, start
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers that send signals are POSIX")
@@ -49,19 +49,32 @@ print(hits)
 """
 
 
-def interrupted(seed, count, seconds):
+def interrupted(seed, count, seconds, cache="off"):
     code = INTERRUPTED.replace("SEED", str(seed)).replace("COUNT", str(count))
-    assert int(finish(start(code, LINKWISE_CACHE="off"), seconds)) == count
+    assert int(finish(start(code, LINKWISE_CACHE=cache), seconds)) == count
 
 
 def test_the_next_call_is_right_after_an_interrupt_at_any_instant():
     interrupted(0, 40, 300.0)
 
 
+def test_interrupts_leave_no_half_written_entries(tmp_path):
+    folder = tmp_path / "cache"
+    interrupted(11, 20, 300.0, str(folder))
+    names = [p.stem for p in folder.glob("*.bin")]
+    assert len(names) > 20
+    assert all(cache._unpack(name, (folder / f"{name}.bin").read_bytes()) for name in names)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_the_next_call_is_right_after_a_thousand_interrupts(seed):
     interrupted(seed, 100, 900.0)
+
+
+@pytest.mark.slow
+def test_many_interrupts_leave_no_half_written_entries(tmp_path):
+    interrupted(12, 200, 900.0, str(tmp_path / "cache"))
 
 
 # in a process that has loaded nothing yet, so that LLVM itself is loaded when the signal comes

@@ -175,6 +175,19 @@ def test_work_is_done_where_no_thread_is_to_be_had(monkeypatch):
     np.testing.assert_array_equal(apart.side_by_side([lambda k=k: k for k in range(5)]), range(5))
 
 
+SMALL = """
+import threading
+threading.stack_size(64 * 1024)
+from support.arms import arm, states
+import linkwise as lw
+print(lw.compile(arm(5), lw.forward_dynamics_derivatives)(*states(arm(5), 2))[0].shape, threading.stack_size())
+"""
+
+
+def test_stacks_that_the_user_has_chosen_for_threads():
+    assert finish(start(SMALL, LINKWISE_CACHE="off")) == "(2, 5, 5) 65536\n"
+
+
 AT_EXIT = """
 import atexit
 atexit.register(lambda: print(late(states(arm(3), 5)[0]).shape))  # what is registered first comes last

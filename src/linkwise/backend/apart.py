@@ -21,6 +21,7 @@ from linkwise.errors import LinkwiseError
 from linkwise.locks import awaited_lock
 
 LANES = min(os.cpu_count() or 1, 8)  # steps under way at a time
+STACK = 8 * 2**20  # bytes for a thread, whatever the user has chosen for others
 GLANCE = 0.1  # seconds between looks at how far work has come
 
 # A step holds a lane, and on the way in the gate. A fork takes the gate first, since what is registered last comes
@@ -94,7 +95,11 @@ def _start(work: _Work, lane: RLock) -> Lock:
     try:
         if _leaving:
             raise RuntimeError
-        _thread.start_new_thread(work.run, (lane, latch))
+        chosen = _thread.stack_size(STACK)
+        try:
+            _thread.start_new_thread(work.run, (lane, latch))
+        finally:
+            _thread.stack_size(chosen)
     except RuntimeError:  # no thread is to be had: the limit is reached, or the interpreter is about to end
         work.run(lane, latch)
     return latch

@@ -11,7 +11,7 @@ from typing import Any
 from linkwise._version import __version__
 from linkwise.backend import arrays, cache, gufunc, llvm
 from linkwise.errors import InputError
-from linkwise.graph.program import Port, Program, trace
+from linkwise.graph.program import Port, Program, trace, without_collector
 from linkwise.locks import ForkSafeLock
 
 BACKENDS = ("llvm", "numpy")
@@ -40,7 +40,7 @@ def _native(program: Program, doc: str) -> Any:
         if key not in _functions:
             objects = cache.read(key)
             if objects is None:
-                objects = llvm.compile_objects(program)
+                objects = without_collector(lambda: llvm.compile_objects(program))
                 cache.write(key, objects)
             _functions[key] = loaded(objects, program.name, doc, program.inputs, program.outputs)
         return _functions[key]

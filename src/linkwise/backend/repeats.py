@@ -24,7 +24,7 @@ NEAR = 48  # operations back to an argument that count as part of the content
 WINDOW = 4  # operations that decide together whether a piece ends after them
 LONGEST = 1000  # operations of a piece
 SHORTEST = (200, 100, 60, 40, 30, 20)  # long pieces pass less through memory, short ones repeat more
-TRIALS = 12  # rules tried for each length, each of which takes one in so many windows for an end
+TRIALS = 6  # rules tried for each length, each of which takes one in so many windows for an end
 
 
 def pieces(schedule: Sequence[Node]) -> list[Sequence[Node]]:
@@ -32,11 +32,12 @@ def pieces(schedule: Sequence[Node]) -> list[Sequence[Node]]:
     if len(schedule) < LONG:
         return []
     words = _words(schedule)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(words, 99) * _powers(len(words)))])
     best, least = [], len(schedule) // WORTH
     for shortest in SHORTEST:
         for trial in range(TRIALS):
             ends = _ends(words, shortest, trial)
-            distinct = _distinct(words, ends)
+            distinct = _distinct(sums, ends)
             if distinct < least:
                 best, least = ends, distinct
         if least <= QUICK:
@@ -76,9 +77,8 @@ def _ends(words: NDArray[np.uint64], shortest: int, trial: int) -> list[int]:
     return ends
 
 
-def _distinct(words: NDArray[np.uint64], ends: list[int]) -> int:
-    """How many operations the distinct pieces have together, by their words."""
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(words, 99) * _powers(len(words)))])
+def _distinct(sums: NDArray[np.uint64], ends: list[int]) -> int:
+    """How many operations the distinct pieces have together, known by differences of these sums over their words."""
     sizes: dict[tuple[int, int], int] = {}
     inverse = pow(int(BASE), -1, 2**64)
     for a, b in pairwise((0, *ends)):

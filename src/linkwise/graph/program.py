@@ -125,7 +125,7 @@ def trace(
     for port in inputs:
         leaves.append(tuple(graph.input(f"{port.name}{k + 1}" if port.shape else port.name) for k in range(port.size)))
     try:
-        values = _without_collector(lambda: function(*[list(group) for group in leaves]))
+        values = without_collector(lambda: function(*[list(group) for group in leaves]))
     except TooLargeError as error:
         raise TooLargeError(
             f"{name}: expected a program of at most {MOST:,} expressions, got more. Ask for less at once, or for a"
@@ -138,8 +138,8 @@ _collector = ForkSafeLock()  # whose holder may let Python's garbage collector r
 _resting = False
 
 
-def _without_collector(function: Callable[[], Any]) -> Any:
-    """What a function gives while the collector rests: nothing of a growing graph can be freed, and looking takes time.
+def without_collector(function: Callable[[], Any]) -> Any:
+    """What a function gives while the collector rests: nothing of a graph can be freed, and looking for it takes time.
 
     Of several threads one alone switches it off and on again; an interrupt in between at worst lets it run on.
     """

@@ -9,7 +9,7 @@ hold the rest.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ NEAR = 48  # operations back to an argument that count as part of the content
 WINDOW = 4  # operations that decide together whether a piece ends after them
 LONGEST = 1000  # operations of a piece
 SHORTEST = (200, 100, 60, 40, 30, 20)  # long pieces pass less through memory, short ones repeat more
-TRIALS = 6  # rules tried for each length, each of which takes one in so many windows for an end
+TRIALS = 12  # rules tried for each length, each of which takes one in so many windows for an end
 
 
 def pieces(schedule: Sequence[Node]) -> list[Sequence[Node]]:
@@ -34,12 +34,11 @@ def pieces(schedule: Sequence[Node]) -> list[Sequence[Node]]:
     words = _words(schedule)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(words, 99) * _powers(len(words)))])
     best, least = [], len(schedule) // WORTH
-    for shortest in SHORTEST:
-        for trial in range(TRIALS):
-            ends = _ends(words, shortest, trial)
-            distinct = _distinct(sums, ends)
-            if distinct < least:
-                best, least = ends, distinct
+    for shortest, trial in product(SHORTEST, range(TRIALS)):
+        ends = _ends(words, shortest, trial)
+        distinct = _distinct(sums, ends)
+        if distinct < least:
+            best, least = ends, distinct
         if least <= QUICK:
             break
     return [schedule[a:b] for a, b in pairwise((0, *best))]

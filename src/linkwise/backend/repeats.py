@@ -33,13 +33,14 @@ def pieces(schedule: Sequence[Node]) -> list[Sequence[Node]]:
         return []
     words = _words(schedule)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(words, 99) * _powers(len(words)))])
-    best, least = [], len(schedule) // WORTH
+    best: list[int] = []
+    least = len(schedule) // WORTH
     for shortest, trial in product(SHORTEST, range(TRIALS)):
         ends = _ends(words, shortest, trial)
         distinct = _distinct(sums, ends)
         if distinct < least:
             best, least = ends, distinct
-        if least <= QUICK:
+        if best and least <= QUICK:
             break
     return [schedule[a:b] for a, b in pairwise((0, *best))]
 

@@ -314,6 +314,12 @@ def test_a_tilde_is_the_home_folder(monkeypatch, tmp_path):
     assert cache.directory() == tmp_path / "x" / "y"
     monkeypatch.setenv("LINKWISE_CACHE", "~")
     assert cache.directory() == tmp_path
+    monkeypatch.setenv("LINKWISE_CACHE", ".")
+    assert cache.directory() == Path()
+    monkeypatch.setenv("LINKWISE_CACHE", "~nobody-of-this-name/x")
+    monkeypatch.setattr(cache, "_warned", False)
+    with pytest.warns(CacheWarning, match="cannot be used"):
+        assert cache.directory() is None
 
 
 @pytest.mark.parametrize("base", ["", "relative/folder", "./x", "~/.cache"])

@@ -38,8 +38,8 @@ def directory() -> Path | None:
         return None
     try:
         if setting:
-            first, *others = Path(setting).parts
-            return _home().joinpath(*others) if first == "~" else Path(setting).expanduser()
+            parts = Path(setting).parts
+            return _home().joinpath(*parts[1:]) if parts[:1] == ("~",) else Path(setting).expanduser()
         base = Path(os.environ.get("XDG_CACHE_HOME", ""))
         return (base if base.is_absolute() else _home() / ".cache") / "linkwise"  # as its specification says
     except RuntimeError as error:

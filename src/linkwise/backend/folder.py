@@ -17,6 +17,7 @@ from secrets import token_hex
 BY_DESCRIPTOR = hasattr(os, "O_NOFOLLOW") and {os.open, os.stat, os.unlink, os.rename} <= os.supports_dir_fd
 READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+ROOT = (0, 65534)  # who owns the folders of the system; the second number where a container does not know the first
 STALE = 3600.0  # seconds after which a half-written file was left by a process that is no more
 PART = ".new-"  # what the name of a half-written file begins with
 
@@ -113,7 +114,7 @@ def _check(path: Path, descriptor: int) -> None:
         if os.path.samestat(above, below):  # the root is its own parent
             return
         shared = above.st_mode & stat.S_IWOTH or (above.st_mode & stat.S_IWGRP and above.st_gid != os.getgid())
-        if (shared and not above.st_mode & stat.S_ISVTX) or above.st_uid not in (0, os.getuid()):
+        if (shared and not above.st_mode & stat.S_ISVTX) or above.st_uid not in (os.getuid(), *ROOT):
             place = os.path.normpath(path.resolve() / up)
             raise NotPrivate(f"others can replace what is in {place}. Name another folder by LINKWISE_CACHE")
         up, below = f"../{up}", above

@@ -35,6 +35,11 @@ class UnknownNameError(LinkwiseError):
         super().__init__(f"unknown {kind} {name!r}.{hint} Valid names: {listing(names)}.")
 
 
+def printable(text: str) -> str:
+    """The text in one line; what a terminal would obey or a picture cannot hold is written out, as `repr` does."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def listing(names: Iterable[object], most: int = 40) -> str:
     """The names for a message, quoted, cut after `most` of them."""
     quoted = [repr(n) for n in names]

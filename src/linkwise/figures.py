@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwise.errors import InputError
+from linkwise.errors import InputError, printable
 from linkwise.files import replacing
 
 if TYPE_CHECKING:
@@ -50,5 +50,10 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{Path(path).name}: expected one of {', '.join(SUFFIXES)}, got {suffix or 'no suffix'}.")
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):  # names may have characters that no XML can hold
+        if not text.get_text().isprintable():
+            text.set_text("\n".join(map(printable, text.get_text().split("\n"))))
     with style(), replacing(path) as part:
         figure.savefig(part, dpi=130, facecolor="white")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from linkwise.errors import printable
+
 
 class StatusLine:
     """One line of stderr, written over and over, and wiped in the end; nothing where stderr is no terminal."""
@@ -14,6 +16,7 @@ class StatusLine:
 
     def write(self, line: str) -> None:
         """Show this line in place of the last."""
+        line = printable(line)
         if not self.silent:
             sys.stderr.write("\r" + line.ljust(self._length))
             sys.stderr.flush()

@@ -80,7 +80,7 @@ WRONG = {
     "part": ("[[reaction]]\njoint = 'joint1'\nforces = 3.0\n", r"reaction\[0\].*part of a reaction 'forces'"),
     "start": ("start = 3\n", "start: expected positions"),
     "joint": ("start = { elbow = 3 }\n", "elbow"),
-    "syntax": ("start = [\n", "problem.toml: expected TOML"),
+    "syntax": ("start = [\n", "problem.toml:2: expected TOML"),
     "solver": ("solver = 'fast'\n", "unknown solver 'fast'"),
     "knots": ("knots = 'odd'\n", "unknown choice of knots 'odd'"),
     "guess": ("guess = 'slow'\n", "guess: expected a number"),

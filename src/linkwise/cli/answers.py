@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkwise.cli import show
 from linkwise.cli.arguments import INTERRUPTED
+from linkwise.errors import LinkwiseError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+Writers = Mapping[str, tuple[Path | None, Callable[[Path], Any]]]  # by what is written: where to, and how
+
+
+@contextmanager
+def written(writers: Writers) -> Iterator[dict[str, Path | None]]:
+    """Write files, then answer in the block, which gets those that were written.
+
+    No reader that leaves takes a file away, and no file that cannot be written takes the answer away: that is an error
+    after the block.
+    """
+    done, problems = dict.fromkeys(writers), []
+    for what, (path, write) in writers.items():
+        if path:
+            try:
+                write(path)
+                done[what] = path
+            except LinkwiseError as error:
+                problems.append(error)
+    yield done
+    for problem in problems:
+        raise problem
 
 
 def torques(
@@ -18,16 +43,22 @@ def torques(
     output: Path | None, plot: Path | None, as_json: bool, meta: Mapping[str, Any],
 ) -> None:  # fmt: skip
     """Write, draw and show what was found along a motion."""
-    if output:
-        result.write(output, **meta)
-    if plot:
-        from linkwise.figures import save_figure
+    from linkwise.figures import save_figure
 
-        save_figure(figure(result), plot)
-    if as_json:
-        show.as_json({**facts(result), "output": output and str(output), "plot": plot and str(plot)})
-    else:
-        shown(result, output, plot)
+    writers: Writers = {
+        "output": (output, lambda path: result.write(path, **meta)),
+        "plot": (plot, lambda path: save_figure(figure(result), path)),
+    }
+    with written(writers) as files:
+        if as_json:
+            show.as_json({**facts(result), **named(files)})
+        else:
+            shown(result, **files)
+
+
+def named(files: Mapping[str, Path | None]) -> dict[str, str | None]:
+    """Files as JSON has them."""
+    return {what: str(path) if path else None for what, path in files.items()}
 
 
 def simulation(
@@ -44,14 +75,11 @@ def simulation(
         if error.result is None:
             raise
         result, problem = error.result, " ".join(str(error).split())
-    if output:
-        result.save(output)
-    if plot:
-        result.plot(plot)
-    if as_json:
-        show.as_json({**facts(result, problem), "output": output and str(output), "plot": plot and str(plot)})
-    else:
-        shown(result, problem, output, plot)
+    with written({"output": (output, result.save), "plot": (plot, result.plot)}) as files:
+        if as_json:
+            show.as_json({**facts(result, problem), **named(files)})
+        else:
+            shown(result, problem, **files)
     return INTERRUPTED if result.status == "interrupted" else 1 if problem else 0
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from linkwise.files import output
+
 if TYPE_CHECKING:
     from linkwise.parallel.robot import ParallelRobot
     from linkwise.robot.robot import Robot
@@ -53,10 +55,33 @@ class OutputFile(ParamType):
             self.fail(f"{value!r}: the folder {str(path.parent)!r} does not exist.", param, ctx)
         if path.is_dir():
             self.fail(f"{value!r} is a folder.", param, ctx)
+        output(path)
         return path
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [CompletionItem(incomplete, type="file")]
+
+
+class Command(click.Command):
+    """A command that writes over nothing that it reads, and each file once."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it, unless an output is another file of the command line, by whatever name."""
+        kinds = (OutputFile, RobotType, click.Path)
+        given = [(p, ctx.params[p.name or ""]) for p in self.params if isinstance(p.type, kinds)]
+        files = [(p, Path(path)) for p, path in given if path]
+        for k, (p, path) in enumerate(files):
+            for other, there in files[:k]:
+                if OutputFile in (type(p.type), type(other.type)) and _same(path, there):
+                    remedy = "Give another name to write to."
+                    message = f"expected another file than {str(there)!r} of {other.get_error_hint(ctx)}. {remedy}"
+                    raise click.BadParameter(message, ctx, p)
+        return super().invoke(ctx)
+
+
+def _same(a: Path, b: Path) -> bool:
+    """Whether two names are of one file, which may not exist yet."""
+    return a.samefile(b) if a.exists() and b.exists() else a.resolve() == b.resolve()
 
 
 class Lock(NamedTuple):

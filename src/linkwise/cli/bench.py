@@ -37,8 +37,8 @@ def bench(robot: str, rows: int, as_json: bool, **options: Any) -> None:
         return
     count = result["operations"]
     kinds = ", ".join(f"{count[k]} {k}" for k in ("mul", "add", "sincos") if count.get(k))
-    click.secho(f"{result['robot']}: inverse dynamics, nv = {result['nv']}, batch of {result['batch']}", bold=True)
-    click.echo(f"one evaluation: {kinds or 'nothing to compute'}")
+    show.line(f"{result['robot']}: inverse dynamics, nv = {result['nv']}, batch of {result['batch']}", bold=True)
+    show.line(f"one evaluation: {kinds or 'nothing to compute'}")
     head = ("way", "ns a row", "best", "times slower", "difference")
     lines = []
     for way, time in result["ns a row"].items():
@@ -49,4 +49,4 @@ def bench(robot: str, rows: int, as_json: bool, **options: Any) -> None:
         ))  # fmt: skip
     show.table(head, lines, right=head[1:])
     for peer, reason in result["left out"].items():
-        click.echo(f"without {peer}: {reason}")
+        show.line(f"without {peer}: {reason}")

@@ -9,6 +9,7 @@ import click
 
 from linkwise.cli import show
 from linkwise.cli.arguments import ROBOT, json_option
+from linkwise.errors import printable
 
 
 @click.command(short_help="Check robot files, for continuous integration.")
@@ -39,7 +40,7 @@ def check(robots: tuple[str, ...], strict: bool, quiet: bool, as_json: bool) -> 
             _print(report, quiet, levels)
     bad = sum(not report["good"] for report in reports)
     if not as_json and len(reports) > 1 and not (quiet and not bad):
-        click.echo(f"{show.plural(len(reports), 'robot')}: {bad or 'none'} with problems")
+        show.line(f"{show.plural(len(reports), 'robot')}: {bad or 'none'} with problems")
     return 1 if bad else 0
 
 
@@ -58,15 +59,15 @@ def _report(source: str) -> dict[str, Any]:
 
 
 def _print(report: dict[str, Any], quiet: bool, levels: tuple[str, ...]) -> None:
-    found = report["diagnostics"]
+    found, robot = report["diagnostics"], printable(report["robot"])
     if quiet:
         found = [d for d in found if d["level"] in levels]
     elif report["good"]:
-        click.echo(f"{report['robot']}: {click.style('good', fg='green')}" + (", with remarks" if found else ""))
+        click.echo(f"{robot}: {click.style('good', fg='green')}" + (", with remarks" if found else ""))
     if not report["good"]:
-        click.echo(f"{report['robot']}: {click.style('problems', fg='red')}")
+        click.echo(f"{robot}: {click.style('problems', fg='red')}")
     colours = {"error": "red", "warning": "yellow"}
     for d in found:
         where = "" if d["where"] == "file" else f"{d['where']} "
         level = click.style(d["level"], fg=colours.get(d["level"]))
-        click.echo(f"  {level}: {where}{d['message']}")
+        click.echo(f"  {level}: {printable(where + d['message'])}")

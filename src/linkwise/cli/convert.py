@@ -10,6 +10,7 @@ import click
 
 from linkwise.cli import show
 from linkwise.cli.arguments import (
+    Command,
     OutputFile,
     json_option,
     load,
@@ -29,7 +30,7 @@ COLUMNS = {
 }  # fmt: skip
 
 
-@click.command(short_help="Write a robot in another form, or as a table.")
+@click.command(cls=Command, short_help="Write a robot in another form, or as a table.")
 @robot_argument
 @click.argument("out", type=OutputFile(".urdf", ".toml"), required=False)
 @click.option("--dh", "form", flag_value="dh", help="Print the modified Denavit-Hartenberg table of a chain.")
@@ -55,22 +56,20 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
 
     if not out and not form:
         raise click.UsageError("expected OUT.urdf, OUT.toml, --dh or --khalil, got none of them")
-    if out and Path(robot).exists() and out.resolve() == Path(robot).resolve():
-        raise click.UsageError(f"expected another file than {robot!r} to write to")
     if is_parallel(robot):
         return _convert_parallel(robot, out, form, as_json, options)
     model = load(robot, **options)
     facts: dict[str, Any] = {"robot": model.name}
-    if form:
-        table = lw.to_modified_dh(model) if form == "dh" else lw.to_khalil(model)
+    table = None if not form else lw.to_modified_dh(model) if form == "dh" else lw.to_khalil(model)
+    lost = lw.save(model, out) if out else ()
+    if table and form:
         facts |= _facts(table)
         if not as_json:
             _print(table, form, model.name)
     if out:
-        lost = lw.save(model, out)
         facts |= {"output": str(out), "lost": list(lost)}
         if not as_json:
-            click.echo(f"{model.name}: written to {out}" + ("" if lost else ", nothing lost"))
+            show.line(f"{model.name}: written to {out}" + ("" if lost else ", nothing lost"))
             _print_lost(lost, f"a {out.suffix} file")
     if as_json:
         show.as_json(facts)
@@ -84,7 +83,7 @@ def _convert_parallel(source: str, out: Path | None, form: str | None, as_json: 
     if as_json:
         show.as_json({"robot": robot.name, "output": str(out), "lost": []})
     else:
-        click.echo(f"{robot.name}: written to {out}, nothing lost")
+        show.line(f"{robot.name}: written to {out}, nothing lost")
 
 
 def _facts(table: Table) -> dict[str, Any]:
@@ -109,7 +108,7 @@ def _finite(value: Any) -> Any:
 def _print(table: Table, form: str, name: str) -> None:
     columns = COLUMNS[form]
     title = "modified DH parameters" if form == "dh" else "Khalil's parameters"
-    click.secho(f"{name}: {title}; a joint's variable is added to theta or {'d' if form == 'dh' else 'r'}", bold=True)
+    show.line(f"{name}: {title}; a joint's variable is added to theta or {'d' if form == 'dh' else 'r'}", bold=True)
     rows = []
     for k, row in enumerate(table.rows, start=1):
         kind = getattr(row, "kind", None) or ("revolute", "prismatic", "fixed")[row.sigma]
@@ -123,8 +122,8 @@ def _print(table: Table, form: str, name: str) -> None:
         if turn != [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] or any(X.p):
             at = " ".join(_number(x) for x in X.p)
             axes = "; ".join(" ".join(_number(x) for x in r) for r in turn)
-            click.echo(f"{what}: at {at}, rotation rows {axes}")
-    click.echo(f"gravity in frame 0: {' '.join(_number(x) for x in table.gravity)}")
+            show.line(f"{what}: at {at}, rotation rows {axes}")
+    show.line(f"gravity in frame 0: {' '.join(_number(x) for x in table.gravity)}")
     _print_lost(table.lost, "a table")
 
 
@@ -134,6 +133,6 @@ def _number(x: Any) -> str:
 
 def _print_lost(lost: tuple[str, ...], what: str) -> None:
     if lost:
-        click.echo(f"What {what} does not carry:")
+        show.line(f"What {what} does not carry:")
     for sentence in lost:
-        click.echo(f"  {sentence}")
+        show.line(f"  {sentence}")

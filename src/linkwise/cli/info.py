@@ -52,7 +52,7 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
     _overview(facts)
     show.title("Tree")
     for line in tree_lines(model):
-        click.echo(line)
+        show.line(line)
     if facts["joint_table"]:
         show.title("Joints")
         _joints(facts["joint_table"])
@@ -67,7 +67,7 @@ def _diagnostics_and_operations(facts: dict[str, Any]) -> None:
         rows = [(show.level(d["level"]), d["where"], d["message"]) for d in facts["diagnostics"]]
         show.table(("level", "where", "message"), rows)
     else:
-        click.echo("none")
+        show.line("none")
     show.title("Operations of one evaluation")
     _operations(facts["operations"])
 
@@ -85,14 +85,14 @@ def _show_parallel(source: str, as_json: bool, options: dict[str, Any]) -> None:
 
 
 def _overview(facts: dict[str, Any]) -> None:
-    click.secho(facts["name"], bold=True)
+    show.line(facts["name"], bold=True)
     sizes = f"{show.plural(facts['links'], 'link')}, {show.plural(facts['joints'], 'joint')}"
-    click.echo(f"{sizes}; nq = {facts['nq']}, nv = {facts['nv']}; total mass {facts['mass']:.6g} kg")
-    click.echo("gravity " + ", ".join(f"{x:g}" for x in facts["gravity"]) + " m/s^2")
+    show.line(f"{sizes}; nq = {facts['nq']}, nv = {facts['nv']}; total mass {facts['mass']:.6g} kg")
+    show.line("gravity " + ", ".join(f"{x:g}" for x in facts["gravity"]) + " m/s^2")
     if facts["coordinates"]:
         names = facts["coordinates"]
         more = f", ... and {len(names) - 40} more" if len(names) > 40 else ""
-        click.echo(f"order of q: {', '.join(names[:40])}{more}")
+        show.line(f"order of q: {', '.join(names[:40])}{more}")
 
 
 def tree_lines(robot: Robot) -> Iterator[str]:
@@ -216,7 +216,7 @@ def _routes(facts: dict[str, Any]) -> None:
     show.table(("route", *KINDS, "others", ""), rows, right=KINDS)
     for route, reason in facts["routes"].items():
         if isinstance(reason, str):
-            click.echo(f"not by {route}: {reason}")
+            show.line(f"not by {route}: {reason}")
 
 
 def _operations(counts: dict[str, Any]) -> None:
@@ -231,4 +231,4 @@ def _operations(counts: dict[str, Any]) -> None:
     if rows:
         show.table(("kernel", *KINDS, "others"), rows, right=KINDS)
     for reason, names in refusals.items():
-        click.echo(f"none for {', '.join(names)}: {reason}")
+        show.line(f"none for {', '.join(names)}: {reason}")

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from linkwise.cli import show
 
 
 def print_parallel(facts: dict[str, Any]) -> None:
     """Its platform, its legs with their joints, and what looks wrong."""
-    click.secho(facts["name"], bold=True)
+    show.line(facts["name"], bold=True)
     legs, motors = show.plural(len(facts["legs"]), "leg"), show.plural(len(facts["names"]), "actuated joint")
-    click.echo(f"a {facts['mobility']} platform on {legs}, {motors}; total mass {facts['mass']:.6g} kg")
-    click.echo("gravity " + ", ".join(f"{x:g}" for x in facts["gravity"]) + " m/s^2")
-    click.echo(f"a pose has {facts['nq']} numbers, a velocity {facts['nv']}")
-    click.echo(f"order of forces: {', '.join(facts['names'])}")
+    show.line(f"a {facts['mobility']} platform on {legs}, {motors}; total mass {facts['mass']:.6g} kg")
+    show.line("gravity " + ", ".join(f"{x:g}" for x in facts["gravity"]) + " m/s^2")
+    show.line(f"a pose has {facts['nq']} numbers, a velocity {facts['nv']}")
+    show.line(f"order of forces: {', '.join(facts['names'])}")
     show.title("Legs")
     head = ("leg", "joints", "actuated", "mass (kg)", "joins the platform at (m)")
     rows = [

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli import show
-from linkwise.cli.arguments import INTERRUPTED, OutputFile, json_option, load, robot_argument, robot_options
+from linkwise.cli.answers import named, written
+from linkwise.cli.arguments import INTERRUPTED, Command, OutputFile, json_option, load, robot_argument, robot_options
 
 if TYPE_CHECKING:
     from linkwise.plan.result import Plan
 
 
-@click.command(short_help="Plan a motion.")
+@click.command(cls=Command, short_help="Plan a motion.")
 @robot_argument
 @click.argument("problem", type=click.Path(dir_okay=False))
 @click.option("--solver", type=click.Choice(["scipy", "ipopt", "uno"]), help="Instead of the file's.")
@@ -61,14 +62,11 @@ def plan(
     arguments = read_problem(problem)
     given = {"solver": solver, "time_limit": time_limit, "guess": Plan.load(guess) if guess else None}
     result = solve(model, **{**arguments, **{k: v for k, v in given.items() if v is not None}})
-    if output:
-        result.save(output, step)
-    if plot:
-        result.plot(plot)
-    if as_json:
-        show.as_json({**_facts(result), "output": output and str(output), "plot": plot and str(plot)})
-    else:
-        _print(result, output, plot)
+    with written({"output": (output, lambda path: result.save(path, step)), "plot": (plot, result.plot)}) as files:
+        if as_json:
+            show.as_json({**_facts(result), **named(files)})
+        else:
+            _print(result, **files)
     return INTERRUPTED if result.status == "interrupted" else 0 if result.converged else 1
 
 
@@ -99,10 +97,10 @@ def _facts(result: Plan) -> dict[str, Any]:
 def _print(result: Plan, output: Path | None, plot: Path | None) -> None:
     facts = _facts(result)
     how = f"{result.facts['iterations']} iterations of {result.facts['solver']}, {result.facts['seconds']:.2g} s"
-    click.secho(f"{result.robot.name}: {result.words}", fg=None if result.converged else "red")
-    click.echo(f"objective {result.objective:.6g} ({how})")
+    show.line(f"{result.robot.name}: {result.words}", fg=None if result.converged else "red")
+    show.line(f"objective {result.objective:.6g} ({how})")
     for name, value in result.terms.items():
-        click.echo(f"  {name} {value:.6g}")
+        show.line(f"  {name} {value:.6g}")
     show.title("Top speeds, torques and their rates")
     head = ("joint", "top speed", "top torque", "top torque rate")
     show.table(head, [[j[head[0]], *(show.number(j[k]) for k in head[1:])] for j in facts["joints"]], right=head[1:])
@@ -110,5 +108,5 @@ def _print(result: Plan, output: Path | None, plot: Path | None) -> None:
     if strongest:
         show.title("What larger limits would do: change of the objective per unit")
         show.table(("limit", "change"), [(n, show.number(v)) for n, v in strongest], right=("change",))
-    click.echo()
+    show.line()
     show.written({"motion": output, "plot": plot}, show.TO_KEEP_A_MOTION)

@@ -72,5 +72,5 @@ def reproduce(names: tuple[str, ...], output: Path | None, only_list: bool, as_j
     if as_json:
         show.as_json([experiment.as_data() for experiment in found])
     else:
-        click.echo(f"report in {(output or REPORT).resolve()}")
+        show.line(f"report in {(output or REPORT).resolve()}")
     return 0 if all(experiment.agrees for experiment in found) else 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from typing import Any
@@ -20,9 +19,10 @@ from linkwise.cli.plan import plan
 from linkwise.cli.reproduce import reproduce
 from linkwise.cli.robots import robots
 from linkwise.cli.simulate import simulate
+from linkwise.cli.streams import guard, unwritten
 from linkwise.cli.torque import torque
 from linkwise.cli.walk import walk
-from linkwise.errors import LinkwiseError
+from linkwise.errors import LinkwiseError, printable
 
 
 class Root(click.Group):
@@ -30,13 +30,6 @@ class Root(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; click itself would take an unread output for a failure."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            return unread()
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run, and leave: 0 fine, 1 something was found, 2 bad usage or a robot or file that has no meaning."""
@@ -54,31 +47,29 @@ class Root(click.Group):
         except (click.Abort, KeyboardInterrupt):
             click.echo("linkwise: interrupted", err=True)
             code = INTERRUPTED
-        except BrokenPipeError:
-            code = unread()
         except OSError as error:
             code = fail(": ".join(str(x) for x in (error.filename, error.strerror or error) if x))
+        except MemoryError:
+            code = fail("expected less data, got more than fits into memory.")
+        if reason := unwritten():
+            code = fail(f"standard output: expected that all can be written, got: {reason}.")
         sys.exit(code if isinstance(code, int) else 0)
 
 
 def fail(message: str) -> int:
     """Say in one line what is wrong; the exit code of bad usage."""
-    click.echo(f"linkwise: error: {' '.join(message.split())}", err=True)
+    click.echo(f"linkwise: error: {_line(message)}", err=True)
     return 2
 
 
-def unread() -> int:
-    """The reader of our output, such as `head`, has left: the rest goes nowhere, and that is fine."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+def _line(message: object) -> str:
+    return printable(" ".join(str(message).split()))
 
 
 def run() -> None:
-    """The command line of a process, where warnings too are one line, and no character stops the output."""
-    warnings.showwarning = lambda message, *_, **__: click.echo(f"linkwise: warning: {message}", err=True)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    """The command line of a process, where warnings too are one line, and nothing stops the output."""
+    warnings.showwarning = lambda message, *_, **__: click.echo(f"linkwise: warning: {_line(message)}", err=True)
+    guard()
     cli.main()
 
 

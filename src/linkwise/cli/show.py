@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.errors import printable
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -27,13 +29,19 @@ def console() -> Console:
     return Console(width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
+def line(text: str = "", **style: Any) -> None:
+    """Print one line, in which names and paths stand for nothing but themselves."""
+    text = printable(text)
+    click.echo(click.style(text, **style) if style else text)
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = ()) -> None:
     """Print rows under a head; columns named in `right` are set flush right."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    cells = [[cell if isinstance(cell, Text) else Text(str(cell)) for cell in row] for row in rows]
+    cells = [[cell if isinstance(cell, Text) else Text(printable(str(cell))) for cell in row] for row in rows]
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     for k, title in enumerate(head):
         short = all(len(row[k]) <= SHORT for row in cells)
@@ -43,14 +51,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[st
     out = console()
     with out.capture() as captured:
         out.print(grid)
-    for line in captured.get().splitlines():
-        click.echo(line.rstrip())
+    for row_of_text in captured.get().splitlines():
+        click.echo(row_of_text.rstrip())
 
 
 def title(text: str) -> None:
     """Print a headline above what follows."""
-    click.echo()
-    click.secho(text, bold=True)
+    line()
+    line(text, bold=True)
 
 
 def level(name: str) -> Any:
@@ -74,9 +82,9 @@ def written(files: Mapping[str, Path | None], remedy: str = "") -> None:
     """Say which files were written, or what to do for one."""
     for what, path in files.items():
         if path:
-            click.echo(f"{what} in {path}")
+            line(f"{what} in {path}")
     if remedy and not any(files.values()):
-        click.echo(remedy)
+        line(remedy)
 
 
 def plural(n: int, word: str) -> str:

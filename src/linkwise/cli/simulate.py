@@ -12,6 +12,7 @@ import click
 from linkwise.cli import show
 from linkwise.cli.answers import simulation, simulation_facts
 from linkwise.cli.arguments import (
+    Command,
     OutputFile,
     ParamType,
     json_option,
@@ -58,7 +59,7 @@ def setting(flag: str, variable: str, kind: SettingType, text: str) -> Callable[
     return click.option(flag, variable, type=kind, metavar=kind.name, multiple=True, help=f"{text} May be repeated.")
 
 
-@click.command(short_help="Simulate a motion.")
+@click.command(cls=Command, short_help="Simulate a motion.")
 @robot_argument
 @click.option(
     "--time", "end", type=click.FloatRange(min=0.0, min_open=True), default=2.0, show_default=True, help="How long, s."
@@ -228,12 +229,12 @@ def _facts(result: Simulation, problem: str) -> dict[str, Any]:
 def _print(result: Simulation, problem: str, output: Path | None, plot: Path | None) -> None:
     facts = _facts(result, problem)
     work = f" in {facts['steps']} steps of {facts['method']}" if facts["steps"] else ""
-    click.echo(f"{facts['robot']}: {facts['status']}, {result.t[0]:g} to {result.t[-1]:g} s{work}")
-    click.echo(f"energy drift {facts['energy drift']:.1e}, {show.plural(len(result), 'row')}")
+    show.line(f"{facts['robot']}: {facts['status']}, {result.t[0]:g} to {result.t[-1]:g} s{work}")
+    show.line(f"energy drift {facts['energy drift']:.1e}, {show.plural(len(result), 'row')}")
     for note in result.notes:
-        click.echo(f"note: {note}")
+        show.line(f"note: {note}")
     if problem:
-        click.secho(f"problem: {problem}", fg="red")
+        show.line(f"problem: {problem}", fg="red")
     show.title("Positions (rad, or m), top speeds and torques")
     head = ("joint", "start", "end", "top speed", "top torque")
     rows = [
@@ -242,7 +243,7 @@ def _print(result: Simulation, problem: str, output: Path | None, plot: Path | N
         for j in facts["joints"]
     ]  # fmt: skip
     show.table(head, rows, right=head[1:])
-    click.echo()
+    show.line()
     show.written({"motion": output, "plot": plot}, show.TO_KEEP_A_MOTION)
 
 

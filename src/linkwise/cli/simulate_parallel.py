@@ -124,12 +124,12 @@ def _beyond(result: ParallelSimulation) -> list[str]:
 def _print(result: ParallelSimulation, problem: str, output: Path | None, plot: Path | None) -> None:
     facts = _facts(result, problem)
     work = f" in {facts['steps']} steps of {facts['method']}" if facts["steps"] else ""
-    click.echo(f"{facts['robot']}: {facts['status']}, {result.t[0]:g} to {result.t[-1]:g} s{work}")
-    click.echo(f"energy drift {facts['energy drift']:.1e}, {show.plural(len(result), 'row')}")
+    show.line(f"{facts['robot']}: {facts['status']}, {result.t[0]:g} to {result.t[-1]:g} s{work}")
+    show.line(f"energy drift {facts['energy drift']:.1e}, {show.plural(len(result), 'row')}")
     for note in facts["notes"]:
-        click.echo(f"note: {note}")
+        show.line(f"note: {note}")
     if problem:
-        click.secho(f"problem: {problem}", fg="red")
+        show.line(f"problem: {problem}", fg="red")
     show.title("Platform (m; rad, or numbers of a quaternion)")
     head = ("", "start", "end")
     rows = [(n, show.number(x["start"]), show.number(x["end"])) for n, x in facts["pose"].items()]
@@ -138,5 +138,5 @@ def _print(result: ParallelSimulation, problem: str, output: Path | None, plot: 
     columns = ("joint", "start", "end", "force")
     joints = [(j["joint"], *(show.number(j[key]) for key in columns[1:])) for j in facts["joints"]]
     show.table(columns, joints, right=columns[1:])
-    click.echo()
+    show.line()
     show.written({"motion": output, "plot": plot}, show.TO_KEEP_A_MOTION)

@@ -11,6 +11,7 @@ import click
 from linkwise.cli import show
 from linkwise.cli.answers import torque_facts, torques
 from linkwise.cli.arguments import (
+    Command,
     OutputFile,
     ParamType,
     json_option,
@@ -73,7 +74,7 @@ class ExternalType(ParamType):
         return External(frame, (*wrench, 0.0, 0.0, 0.0)[:6])
 
 
-@click.command(short_help="Compute the torques along a motion.")
+@click.command(cls=Command, short_help="Compute the torques along a motion.")
 @robot_argument
 @click.argument("trajectory", type=click.Path(dir_okay=False))
 @click.option(
@@ -171,15 +172,15 @@ SHOWN = 12  # reversals that are printed
 
 def _print_reversals(result: Torques) -> None:
     """Where friction makes torques jump, the first of them."""
-    click.echo()
-    click.secho("Jumps of torques by Coulomb friction, which no rate shows", bold=True)
+    show.line()
+    show.line("Jumps of torques by Coulomb friction, which no rate shows", bold=True)
     when = "time (s)" if result.motion.timed else "row"
     head = ("joint", "what", when, "jump (N m, or N)")
     rows = [(r.joint, r.what, f"{r.time:g}", show.number(r.jump)) for r in result.reversals[:SHOWN]]
     show.table(head, rows, right=head[2:])
     more = len(result.reversals) - SHOWN
     if more > 0:
-        click.echo(f"and {more} more; --json lists all.")
+        show.line(f"and {more} more; --json lists all.")
 
 
 def _loaded(robot: Robot, payloads: tuple[Payload, ...]) -> Robot:
@@ -200,11 +201,11 @@ def _facts(result: Torques) -> dict[str, Any]:
 def _print(result: Torques, output: Path | None, plot: Path | None) -> None:
     motion = result.motion
     span = f", {motion.t[0]:g} to {motion.t[-1]:g} s" if motion.timed else ", without times"
-    click.echo(f"{result.robot.name}: {show.plural(len(motion), 'row')}{span}")
+    show.line(f"{result.robot.name}: {show.plural(len(motion), 'row')}{span}")
     words = {"qd": "velocities", "qdd": "accelerations", "qddd": "jerks"}
-    click.echo(", ".join(f"{words[key]} from {origin}" for key, origin in motion.origins.items()))
+    show.line(", ".join(f"{words[key]} from {origin}" for key, origin in motion.origins.items()))
     for note in motion.notes:
-        click.echo(f"note: {note}")
+        show.line(f"note: {note}")
     with_rates = result.tau_dot is not None
     rates = ", rates (N m/s, or N/s)" if with_rates else ""
     show.title(f"Torques (N m, or N){rates}, speeds (rad/s, or m/s)")
@@ -216,9 +217,9 @@ def _print(result: Torques, output: Path | None, plot: Path | None) -> None:
     show.table(head, rows, right=head[1:])
     if result.reversals:
         _print_reversals(result)
-    click.echo()
+    show.line()
     if result.exceeded:
-        click.secho("Limits exceeded", bold=True, fg="red")
+        show.line("Limits exceeded", bold=True, fg="red")
         when = "time (s)" if motion.timed else "row"
         head = ("joint", "what", "worst", "limit", when, "rows")
         worst = [
@@ -229,7 +230,7 @@ def _print(result: Torques, output: Path | None, plot: Path | None) -> None:
     else:
         rated = [x for j in result.robot.joints for x in (j.limits.jerk, j.limits.effort_rate) if math.isfinite(x)]
         but = "" if with_rates or not rated else ", but those of jerk and effort rate were not checked: give --rates"
-        click.echo(f"All within the limits that the robot has{but}.")
+        show.line(f"All within the limits that the robot has{but}.")
     show.written({"results": output, "plot": plot})
     if not output:
-        click.echo("To keep all rows, give --output FILE.csv or FILE.npz.")
+        show.line("To keep all rows, give --output FILE.csv or FILE.npz.")

@@ -77,11 +77,11 @@ def _finite(x: float) -> float | None:
 def _print(result: PlatformForces, output: Path | None, plot: Path | None) -> None:
     motion = result.motion
     span = f", {motion.t[0]:g} to {motion.t[-1]:g} s" if motion.timed else ", without times"
-    click.echo(f"{result.robot.name}: {show.plural(len(motion), 'row')}{span}")
+    show.line(f"{result.robot.name}: {show.plural(len(motion), 'row')}{span}")
     words = {"velocity": "velocities", "acceleration": "accelerations"}
-    click.echo(", ".join(f"{words[key]} from {origin}" for key, origin in motion.origins.items()))
+    show.line(", ".join(f"{words[key]} from {origin}" for key, origin in motion.origins.items()))
     for note in motion.notes:
-        click.echo(f"note: {note}")
+        show.line(f"note: {note}")
     show.title("Forces (N, or N m), positions (m, or rad), speeds (m/s, or rad/s)")
     columns = {"lowest": "lowest", "highest": "highest", "rms": "rms", "limit": "limit", "from": "from", "to": "to"}
     head = ("joint", *columns.values(), "top speed")
@@ -89,29 +89,29 @@ def _print(result: PlatformForces, output: Path | None, plot: Path | None) -> No
     show.table(head, rows, right=head[1:])
     worst, when = result.worst_condition(), "t =" if motion.timed else "row"
     if worst:
-        click.echo(f"worst condition number of the Jacobian {worst[0]:.4g}, at {when} {worst[1]:g}; 1 is best")
-    click.echo()
+        show.line(f"worst condition number of the Jacobian {worst[0]:.4g}, at {when} {worst[1]:g}; 1 is best")
+    show.line()
     _print_problems(result)
     show.written({"results": output, "plot": plot})
     if not output:
-        click.echo("To keep all rows, give --output FILE.csv or FILE.npz.")
+        show.line("To keep all rows, give --output FILE.csv or FILE.npz.")
 
 
 def _print_problems(result: PlatformForces) -> None:
     if result.good:
-        click.echo("All poses are within reach, and all within the limits that the robot has.")
+        show.line("All poses are within reach, and all within the limits that the robot has.")
     if result.unreached:
-        click.secho("Out of reach", bold=True, fg="red")
+        show.line("Out of reach", bold=True, fg="red")
         head = ("rows", "time (s)" if result.motion.timed else "", "legs")
         rows = [(_span(u.first, u.last), _span(u.start, u.end), ", ".join(u.legs)) for u in result.unreached[:SHOWN]]
         show.table(head, rows)
         _more(len(result.unreached))
     if result.crossings:
-        click.secho("Singular poses on the way, where forces have no bound", bold=True, fg="red")
+        show.line("Singular poses on the way, where forces have no bound", bold=True, fg="red")
         show.table(("before row", "time (s)"), [(str(c.row), f"{c.time:g}") for c in result.crossings[:SHOWN]])
         _more(len(result.crossings))
     if result.exceeded:
-        click.secho("Limits exceeded", bold=True, fg="red")
+        show.line("Limits exceeded", bold=True, fg="red")
         columns = ("joint", "what", "worst", "limit", "time (s)" if result.motion.timed else "row", "rows")
         worst = [
             (e.joint, e.what, show.number(e.value), show.number(e.limit), f"{e.time:g}", str(e.rows))
@@ -122,7 +122,7 @@ def _print_problems(result: PlatformForces) -> None:
 
 def _more(count: int) -> None:
     if count > SHOWN:
-        click.echo(f"and {count - SHOWN} more; --json lists all.")
+        show.line(f"and {count - SHOWN} more; --json lists all.")
 
 
 def _span(first: float, last: float) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from linkwise.cli import show
-from linkwise.cli.arguments import INTERRUPTED, OutputFile, json_option
+from linkwise.cli.answers import Writers, written
+from linkwise.cli.arguments import INTERRUPTED, Command, OutputFile, json_option
 from linkwise.cli.simulate import Setting, SettingType, setting
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ PICTURE = OutputFile(".png", ".svg", ".pdf")
 OPENSIM = OutputFile(".mot", ".sto")
 
 
-@click.command(short_help="Predict how a person walks.")
+@click.command(cls=Command, short_help="Predict how a person walks.")
 @click.option("--speed", type=POSITIVE, default=1.2, show_default=True, help="m/s.")
 @click.option("--step", type=POSITIVE, help="Length of a step, m; by speed and height if not given.")
 @click.option("--mass", type=POSITIVE, default=73.0, show_default=True, help="Of the body, kg.")
@@ -85,7 +85,7 @@ def walk(
         time_limit=time_limit,
     )  # fmt: skip
     stride = result.stride()
-    writers: dict[str, tuple[Path | None, Callable[[Path], None]]] = {
+    writers: Writers = {
         "curves": (plot, result.plot),
         "film strip": (film, result.film_strip),
         "animation": (html, result.animate),
@@ -96,16 +96,12 @@ def walk(
     }
     lost = result.status in ("stopped", "infeasible") and result.violation > KEPT
     reason = result.reason() if lost else None
-    files = {what: path for what, (path, _) in writers.items() if path}
-    if as_json:
-        show.as_json({**_facts(result, reason), "files": {k: str(v) for k, v in files.items()}})
-    else:
-        _print(result, reason)
-    for path, write in writers.values():  # after the answer, which no file that cannot be written may take away
-        if path:
-            write(path)
-    if not as_json:
-        show.written(files)
+    with written(writers) as files:
+        if as_json:
+            show.as_json({**_facts(result, reason), "files": {k: str(v) for k, v in files.items() if v}})
+        else:
+            _print(result, reason)
+            show.written(files)
     return INTERRUPTED if result.status == "interrupted" else 0 if result.converged else 1
 
 
@@ -160,26 +156,27 @@ def _print(result: Walk, reason: Reason | None) -> None:
     iterations = " + ".join(str(p.iterations) for p in result.phases)
     n, m = result.size
     of = " of both steps" if result.problem.steps == 2 else ""
-    click.echo(f"{result.status}: {result.title}, effort {result.effort:.4f}{of}")
-    click.echo(
+    show.line(f"{result.status}: {result.title}, effort {result.effort:.4f}{of}")
+    show.line(
         f"{n} variables, {m} constraints, {result.active} of them active; {iterations} iterations in {seconds:.1f} s"
     )
     for w in result.worst():
-        click.secho(f"{'broken at a price' if w.soft else 'not kept'}: {w}", fg="yellow" if w.soft else "red")
+        show.line(f"{'broken at a price' if w.soft else 'not kept'}: {w}", fg="yellow" if w.soft else "red")
     if reason:
-        click.echo(str(reason))
+        for line in str(reason).split("\n"):
+            show.line(line)
     if result.violation > KEPT:
-        click.echo("its curves are not those of a walk, and not compared; --plot and --html show them all the same")
+        show.line("its curves are not those of a walk, and not compared; --plot and --html show them all the same")
         return
     if not result.converged:
-        click.echo("all constraints are kept, but another walk may take less effort")
+        show.line("all constraints are kept, but another walk may take less effort")
     _print_published(result)
     _print_loads(result)
     seen = result.audit()
-    click.echo(f"between grid points: contacts drift {1e3 * seen.drift:.1f} mm and slip {seen.slip:.3f} m/s, "
+    show.line(f"between grid points: contacts drift {1e3 * seen.drift:.1f} mm and slip {seen.slip:.3f} m/s, "
                f"zero-moment point {1e3 * max(0.0, seen.zmp):.1f} mm outside")  # fmt: skip
     if result.converged and seen.zmp > FAR and result.problem.points < FINE:
-        click.echo(f"a finer grid keeps more of it inside, in about twice the time: --points {FINE}")
+        show.line(f"a finer grid keeps more of it inside, in about twice the time: --points {FINE}")
 
 
 def _print_loads(result: Walk) -> None:
@@ -197,7 +194,7 @@ def _print_loads(result: Walk) -> None:
     show.title(f"Largest net forces through joints (a body weight is {stride.weight:.0f} N)")
     head = ("", "right", "at, right", "left", "at, left")
     show.table(head, rows, right=head[1:])
-    click.echo()
+    show.line()
 
 
 def _print_published(result: Walk) -> None:
@@ -221,7 +218,7 @@ def _print_published(result: Walk) -> None:
         rows.append((TITLES[name], *(cell for pair in cells for cell in pair)))
     head = ("", "right", "rms, right", "left", "rms, left")
     show.table(head, rows, right=head[1:])
-    click.echo()
-    click.echo("published, mean and one standard deviation to each side:")
+    show.line()
+    show.line("published, mean and one standard deviation to each side:")
     for line in sources():
-        click.echo(f"  {line}")
+        show.line(f"  {line}")

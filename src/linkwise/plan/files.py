@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwise._version import __version__
 from linkwise.errors import InputError
-from linkwise.files import reading, replacing
+from linkwise.files import arrays, reading, replacing
 from linkwise.plan.carrier import Carrier
 from linkwise.plan.curve import Basis, Curve
 from linkwise.plan.problem import Worst
@@ -72,15 +72,19 @@ def load(path: str | PathLike[str]) -> Plan:
 
     if not isinstance(path, (str, PathLike)):
         raise InputError(f"load: expected a path, got {path!r}.")
-    with reading(path, "expected a plan as Plan.save writes it, got something else, or a part of one."):
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            meta = msgspec.convert(json.loads(str(archive["meta"])), Meta)
-            points, breaks = archive["points"].astype(float), archive["breaks"].astype(float)
-            base = archive["base"].astype(float) if "base" in archive else None
-        if not (np.isfinite(points).all() and (np.diff(breaks) > 0.0).all() and 0.0 < meta.duration < np.inf):
+    with reading(path, "expected a plan as Plan.save writes it, got something else, or a part of one.") as file:
+        found = arrays(file)
+        meta = msgspec.convert(json.loads(str(found["meta"])), Meta)
+        points, breaks, base = found["points"], found["breaks"], found.get("base")
+        if not all(x.dtype.kind in "fiu" and np.isfinite(x).all() for x in (points, breaks, base) if x is not None):
+            raise ValueError
+        if not (1 <= meta.degree <= 9 and 0.0 < meta.duration < np.inf):
+            raise ValueError
+        if breaks.ndim != 1 or (breaks[0], breaks[-1]) != (0.0, 1.0) or (np.diff(breaks) <= 0.0).any():
             raise ValueError
         if base is not None and not (base.ndim == 2 and base.shape[1] == 18 and len(base) > 3):
             raise ValueError
+        points = points.astype(float)
         basis = Basis(meta.degree, tuple(breaks.tolist()))
         robot = load_toml(meta.robot.encode(errors="surrogatepass"))
         if points.shape != (basis.count, len(robot.names)):
@@ -90,5 +94,5 @@ def load(path: str | PathLike[str]) -> Plan:
         return Plan(
             robot, Curve(basis, points, meta.duration), meta.objective, meta.status, Worst(*meta.worst), meta.terms,
             meta.multipliers, meta.facts, tuple(Dual(*d) for d in meta.duals),
-            None if base is None else Carrier(base),
+            None if base is None else Carrier(base.astype(float)),
         )  # fmt: skip

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
-import tomllib
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
+from linkwise.files import contents
 from linkwise.plan import constraints, terms, tool
 from linkwise.plan.ends import State
 from linkwise.plan.joint_limits import KINDS, limits
 from linkwise.plan.words import Sum, Term
+from linkwise.robot.source import LARGEST, Source
+from linkwise.robot.toml import parsed
 
 TERMS: dict[str, Callable[..., Term]] = {
     "time": terms.time,
@@ -47,17 +49,15 @@ def read_problem(path: str | PathLike[str]) -> dict[str, Any]:
     `minimize` has terms by name, each with a factor or a table of arguments with its `factor`; `limits` kinds, each
     `true` for the robot's own or with a value; constraints of other kinds are lists of tables, [[reaction]], [[via]].
     """
-    name = Path(path).name
+    file = Source(Path(path).name, contents(path, LARGEST))
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{name}: expected a file that can be read, got: {error.strerror or error}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{name}: expected TOML, got: {error}.") from error
+        data = parsed(file)
+    except LinkwiseError as error:
+        raise InputError(str(error)) from error
     try:
         return _arguments(data)
     except LinkwiseError as error:
-        raise InputError(f"{name}: {error}") from error
+        raise InputError(f"{file.name}: {error}") from error
 
 
 def _arguments(data: Mapping[str, Any]) -> dict[str, Any]:

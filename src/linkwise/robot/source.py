@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 
 from linkwise.errors import LinkwiseError, ModelError
+from linkwise.files import contents
 from linkwise.robot.robot import Robot
 
 LARGEST = 64 * 1024 * 1024  # bytes; the largest robot files known are a hundred times smaller
@@ -31,15 +32,7 @@ class Source:
             return cls(text_name, source.encode(errors="replace"), "utf-8")._checked()
         if not isinstance(source, (str, PathLike)):
             raise LinkwiseError(f"{text_name}: expected a path or a text, got {source!r}.")
-        path = Path(fspath(source))
-        try:
-            with path.open("rb") as file:
-                data = file.read(LARGEST + 1)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            name = str(path)[:200]
-            raise LinkwiseError(f"{name!r}: expected a file that can be read, got: {reason}.") from error
-        return cls(path.name, data)._checked()
+        return cls(Path(source).name, contents(source, LARGEST))._checked()
 
     def _checked(self) -> Source:
         if len(self.data) > LARGEST:

@@ -15,6 +15,17 @@ from linkwise.robot.robot import Robot
 from linkwise.robot.source import PathOrText, Source
 
 CONVENTIONS = {"standard": standard_dh, "modified": modified_dh}
+DEEPEST = 64  # parts of a dotted key; our own have six, and the cost of reading one grows with their square
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\[^\n])*+"?+|'[^'\n]*+'?+)"""
+_DOT = r"[ \t]*+\.[ \t]*+"
+_TOKENS = (
+    r"#[^\n]*+",  # comments
+    r'"{3}(?:[^"\\]|\\.|"{1,2}+(?!"))*+"*+',  # strings of several lines
+    r"'{3}(?:[^']|'{1,2}+(?!'))*+'*+",
+    rf"{_PART}(?:{_DOT}{_PART}){{0,{DEEPEST - 1}}}+(?!{_DOT}{_PART})",  # keys and values
+    r"""[^\w"'#-]""",
+)
+SHORT_KEYS = re.compile(f"(?:{'|'.join(_TOKENS)})*+", re.DOTALL)  # a text up to its first key of more parts
 
 
 def load_toml(source: PathOrText) -> Robot:
@@ -173,7 +184,14 @@ def parsed(file: Source) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(file.data.decode("utf-8-sig").replace("\r\n", "\n"))
+        text = file.data.decode("utf-8-sig").replace("\r\n", "\n")
+        short = SHORT_KEYS.match(text)
+        if short and short.end() < len(text):
+            line = text.count("\n", 0, short.end()) + 1
+            raise file.error(line, f"expected keys of at most {DEEPEST} parts, got one of more.")
+        return tomllib.loads(text)
+    except ModelError:
+        raise
     except RecursionError:
         raise ModelError(f"{file.name}: expected a robot, got lists or tables nested too deeply.") from None
     except UnicodeDecodeError as error:

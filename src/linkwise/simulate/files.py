@@ -9,13 +9,14 @@ import platform
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+import msgspec
 import numpy as np
 
 from linkwise._version import __version__
 from linkwise.errors import InputError
-from linkwise.files import reading, replacing, required
+from linkwise.files import LARGEST, arrays, reading, replacing, required
 from linkwise.robot.robot import Robot
 from linkwise.simulate.energies import Energies
 from linkwise.simulate.events import Crossings
@@ -23,6 +24,7 @@ from linkwise.simulate.result import QUANTITIES, Simulation
 
 SUFFIXES = (".npz", ".parquet", ".csv")
 META = b"linkwise"  # the key of our metadata in a Parquet file
+DIGEST = b"linkwise-sha256"  # that of their digest and the columns', which the form itself does not have
 
 
 def save(result: Simulation, path: str | PathLike[str]) -> None:
@@ -32,15 +34,16 @@ def save(result: Simulation, path: str | PathLike[str]) -> None:
         raise InputError(f"save {fspath(path)!r}: expected a name that ends in {', '.join(SUFFIXES)}, got {suffix!r}.")
     if suffix == ".parquet":
         arrow, parquet = required("pyarrow", "save"), required("pyarrow.parquet", "save")
-        table = arrow.table(result.columns()).replace_schema_metadata({META: json.dumps(_meta(result))})
+        columns, meta = result.columns(), json.dumps(_meta(result))
+        table = arrow.table(columns).replace_schema_metadata({META: meta, DIGEST: _digest(columns, meta)})
         with replacing(path) as part:
             parquet.write_table(table, part)
         return
     with replacing(path) as part:
         if suffix == ".npz":
-            arrays: dict[str, Any] = {k: getattr(result, k) for k in ("t", *QUANTITIES)}
-            arrays["energy"] = np.stack([getattr(result.energy, n) for n in Energies.names()], axis=1)
-            np.savez(part, names=list(result.robot.coordinates), meta=json.dumps(_meta(result)), **arrays)
+            every: dict[str, Any] = {k: getattr(result, k) for k in ("t", *QUANTITIES)}
+            every["energy"] = np.stack([getattr(result.energy, n) for n in Energies.names()], axis=1)
+            np.savez(part, names=list(result.robot.coordinates), meta=json.dumps(_meta(result)), **every)
         else:
             columns = result.columns()
             with part.open("w", encoding="utf-8", newline="") as file:
@@ -49,22 +52,33 @@ def save(result: Simulation, path: str | PathLike[str]) -> None:
                 writer.writerows(np.stack(list(columns.values()), axis=1).tolist())
 
 
+class Meta(msgspec.Struct):
+    """What a file says of a simulation beside its arrays; events have times, positions and velocities."""
+
+    robot: str
+    hash: str
+    toml: str
+    status: str
+    notes: tuple[str, ...]
+    facts: dict[str, Any]
+    events: dict[str, tuple[list[float], list[list[float]], list[list[float]]]]
+
+
 def load(path: str | PathLike[str], robot: Robot | None = None) -> Simulation:
     """The simulation of an .npz or .parquet file; the robot comes from the file too."""
     suffix, name = _suffix(path), Path(path).name
-    with reading(path, "expected a simulation as Simulation.save writes it, got no such file."):
+    if suffix not in (".npz", ".parquet"):
+        raise InputError(
+            f"load {name!r}: expected an .npz or .parquet file, got {suffix!r}."
+            " The motion in a .csv file is read by linkwise.trajectory.read."
+        )
+    with reading(path, "expected a simulation as Simulation.save writes it, got no such file.") as file:
         if suffix == ".parquet":
-            meta, arrays = _read_parquet(path)
-        elif suffix == ".npz":
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                meta = json.loads(str(archive["meta"]))
-                arrays = {k: archive[k] for k in ("t", *QUANTITIES, "energy")}
+            meta, found = _read_parquet(file)
         else:
-            raise InputError(
-                f"load {name!r}: expected an .npz or .parquet file, got {suffix!r}."
-                " The motion in a .csv file is read by linkwise.trajectory.read."
-            )
-        return _made(name, meta, arrays, robot)
+            every = arrays(file)
+            meta, found = str(every["meta"]), {k: every[k] for k in ("t", *QUANTITIES, "energy")}
+        return _made(name, msgspec.convert(json.loads(meta), Meta), found, robot)
 
 
 def robot_hash(text: str) -> str:
@@ -96,40 +110,60 @@ def _meta(result: Simulation) -> dict[str, Any]:
     }
 
 
-def _read_parquet(path: str | PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    table = required("pyarrow.parquet", "load").read_table(path)
-    meta = json.loads(table.schema.metadata[META])
-    columns = {name: table[name].to_numpy() for name in table.column_names}
+def _read_parquet(file: BinaryIO) -> tuple[str, dict[str, Any]]:
+    parquet = required("pyarrow.parquet", "load")
+    with parquet.ParquetFile(file) as opened:
+        if 8 * opened.metadata.num_rows * opened.metadata.num_columns > LARGEST:
+            raise ValueError("more numbers than can be kept")
+        table = opened.read()
+    columns, facts = {name: table[name].to_numpy() for name in table.column_names}, table.schema.metadata
+    meta = facts[META].decode()
+    if facts.get(DIGEST, _digest(columns, meta)) != _digest(columns, meta):
+        raise ValueError("another digest than that of the data")
     groups: dict[str, list[Any]] = {k: [] for k in (*QUANTITIES, "energy")}
     for name, column in columns.items():
         if name != "t":
             groups[name.split(".")[0]].append(column)
-    return meta, {"t": columns["t"], **{k: np.stack(v, axis=1) for k, v in groups.items()}}
+    found = {"t": columns["t"], **{k: np.stack(v, axis=1) for k, v in groups.items()}}
+    return meta, found
 
 
-def _made(name: str, meta: Any, arrays: dict[str, Any], robot: Robot | None) -> Simulation:
+def _digest(columns: dict[str, Any], meta: str) -> bytes:
+    """By which damage is seen."""
+    data = hashlib.sha256(json.dumps([meta, *columns]).encode())
+    for column in columns.values():
+        data.update(np.ascontiguousarray(column, dtype=float).tobytes())
+    return data.hexdigest().encode()
+
+
+def _made(name: str, meta: Meta, found: dict[str, Any], robot: Robot | None) -> Simulation:
     from linkwise.robot.toml import load_toml
     from linkwise.robot.toml_writer import to_toml
 
-    if robot_hash(meta["toml"]) != meta["hash"]:
+    if robot_hash(meta.toml) != meta.hash:
         raise InputError(f"{name}: expected the robot that was simulated, got another one: the file was changed.")
-    if robot is not None and robot_hash(to_toml(robot)) != meta["hash"]:
+    if robot is not None and robot_hash(to_toml(robot)) != meta.hash:
         raise InputError(
-            f"{name}: expected a simulation of this robot ({robot.name!r}), got one of {meta['robot']!r}"
+            f"{name}: expected a simulation of this robot ({robot.name!r}), got one of {meta.robot!r}"
             " with other links, joints or numbers. Load it without robot= to have the robot of the file."
         )
-    made = robot if robot is not None else load_toml(meta["toml"].encode(errors="surrogatepass"))
-    events = {n: Crossings(*(np.array(x, dtype=float) for x in c)) for n, c in meta["events"].items()}
-    for n, c in events.items():
-        events[n] = Crossings(c.t, c.q.reshape(-1, made.nq), c.qd.reshape(-1, made.nv))
-    rows = len(arrays["t"])
-    for key, width in {"q": made.nq, "qd": made.nv, "qdd": made.nv, "tau": made.nv, "energy": 6}.items():
-        if arrays[key].shape != (rows, width):
-            raise InputError(f"{name}: expected {key} of shape {(rows, width)}, got {arrays[key].shape}.")
-    energy = Energies(*arrays.pop("energy").T)
+    made = robot if robot is not None else load_toml(meta.toml.encode(errors="surrogatepass"))
+    events = {
+        n: Crossings(np.array(t), np.reshape(q, (len(t), made.nq)), np.reshape(qd, (len(t), made.nv)))
+        for n, (t, q, qd) in meta.events.items()
+    }
+    rows = found["t"].size
+    widths = {"q": made.nq, "qd": made.nv, "qdd": made.nv, "tau": made.nv, "energy": len(Energies.names())}
+    for key, shape in {"t": (rows,), **{k: (rows, n) for k, n in widths.items()}}.items():
+        array = found[key]
+        if array.shape != shape or not rows:
+            raise InputError(f"{name}: expected {key} of shape {shape}, got {array.shape}.")
+        # the last row of a simulation that failed may be beyond what numbers hold
+        if array.dtype.kind != "f" or not (meta.status == "failed" or np.isfinite(array).all()):
+            raise InputError(f"{name}: expected finite numbers for {key}, got others. The file was changed.")
+    energy = Energies(*found.pop("energy").T)
     return Simulation(
-        made, **arrays, energy=energy, status=meta["status"], events=events, notes=tuple(meta["notes"]),
-        facts=meta["facts"],
+        made, **found, energy=energy, status=meta.status, events=events, notes=meta.notes, facts=meta.facts,
     )  # fmt: skip
 
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from linkwise.errors import InputError, UnknownNameError
+from linkwise.errors import UnknownNameError
+from linkwise.files import arrays, reading
 from linkwise.robot.robot import Robot
 from linkwise.trajectory.columns import COMPONENTS, MOTION, TIME, Columns
 from linkwise.trajectory.trajectory import Array
 
 KNOWN = (*TIME, *MOTION, "names")
-UNREADABLE = (
-    ValueError, TypeError, KeyError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
 # what a file of results holds beside a motion
 RESULTS = ("tau", "tau_dot", "wrench", "wrench_dot", "links", "cut", "cut_dot", "loops", "energy", "meta")
 
@@ -28,7 +24,8 @@ class ArrayColumns(Columns):
 
     def __init__(self, path: Path) -> None:
         self.file = self.header = path.name
-        self.arrays = _arrays(path)
+        with reading(path, "expected arrays of numbers as numpy.savez writes them, got no such file.") as file:
+            self.arrays = arrays(file)
         self._columns: dict[str, Array] = {}
         for key in TIME:
             if key in self.arrays:
@@ -111,13 +108,3 @@ def _column_names(key: str, joints: list[str], robot: Robot) -> list[str]:
         ends = [f".{c}" for c in COMPONENTS[key]] if slot and slot.nv > 1 else [""]
         names += [f"{key}.{joint}{end}" for end in ends]
     return names
-
-
-def _arrays(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    except UNREADABLE as error:
-        raise InputError(
-            f"{path.name}: expected arrays of numbers as numpy.savez writes them, got no such file."
-        ) from error

@@ -81,11 +81,7 @@ def opened(path: str | PathLike[str], archive: Callable[[Path], Columns]) -> Col
     suffix = file.suffix.lower()
     if suffix not in readers:
         raise InputError(f"{file.name}: expected a .csv or .npz file, got {suffix or 'no suffix'}.")
-    try:
-        return readers[suffix](file)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"{str(file)!r}: expected a file that can be read, got: {reason}.") from error
+    return readers[suffix](file)
 
 
 def _match(table: Columns, robot: Robot, ignore_extra: bool) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -24,6 +24,7 @@ SOLVERS = {"scipy": ("slsqp", "scipy", ""), "ipopt": ("ipopt", "casadi", "ipopt"
 FIRST_ORDER = ("scipy",)  # those that do without second derivatives
 
 TRIES = 3  # from the best motion so far, where a solver fails although there is one
+MOST = 1_000_000_000  # iterations: more than anyone waits for, and within the integers of every solver
 
 _lock = ForkSafeLock()
 
@@ -72,7 +73,7 @@ def solve(
         try:
             program.prepare(second=name not in FIRST_ORDER)
             for _ in range(TRIES):
-                answer = run(program, x, monitor, tolerance=tolerance, iterations=iterations, warm=warm)
+                answer = run(program, x, monitor, tolerance=tolerance, iterations=min(iterations, MOST), warm=warm)
                 if answer.status != "infeasible" or monitor.best is None:
                     break
                 x, warm = monitor.best, None  # it went astray: there are motions that keep all limits

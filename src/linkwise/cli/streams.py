@@ -1,0 +1,50 @@
+"""Standard streams that end no command: their reader may leave, their disk be full, they may be closed."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import sys
+from typing import Any
+
+
+class Stream(io.FileIO):
+    """Bytes for a standard stream, which go nowhere once they cannot be written; `error` then says why."""
+
+    error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write some of the data, waiting for a reader that is slow; how many bytes."""
+        try:
+            while (count := super().write(data)) is None:
+                select.select([], [self], [])
+            return count
+        except OSError as error:
+            self.error = self.error or error
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
+            return len(data)
+
+
+def guard() -> None:
+    """Make the standard streams of this process such streams, in which no character is an error either."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # closed: what is opened next would take its place, and get what is printed
+            os.open(os.devnull, os.O_RDWR)
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        raw, old = Stream(descriptor, "wb", closefd=False), getattr(sys, name)
+        encoding = old.encoding if old else "utf-8"
+        at_once = name == "stderr" or raw.isatty()
+        stream = io.TextIOWrapper(io.BufferedWriter(raw), encoding, "replace", line_buffering=at_once)
+        setattr(sys, name, stream)
+
+
+def unwritten() -> str:
+    """Why some of the output could not be written; empty where all was, or where its reader had left."""
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    error = raw.error if isinstance(raw, Stream) else None
+    return "" if error is None or isinstance(error, BrokenPipeError) else error.strerror or str(error)

@@ -316,6 +316,16 @@ def test_two_arrays_of_one_name(tmp_path):
         arrays(file)
 
 
+def test_an_archive_that_lost_arrays(tmp_path):
+    """A byte of the directory that is wrong makes a remark of all entries behind it; they must not just be missing."""
+    np.savez(tmp_path / "a.npz", t=np.arange(9.0), q=np.zeros((9, 2)), qd=np.ones((9, 2)))
+    data = bytearray((tmp_path / "a.npz").read_bytes())
+    data[data.index(b"q.npy", data.index(b"PK\1\2")) - 46 + 33] = 1  # the length of a remark, 256 characters
+    (tmp_path / "a.npz").write_bytes(data)
+    with pytest.raises(lw.InputError, match="expected arrays of numbers"):
+        lw.trajectory.read(tmp_path / "a.npz", lw.load("rr"))
+
+
 def damaged(good, rng):
     """One bit, one byte, or the end of a file changed."""
     bad, at = bytearray(good), int(rng.integers(len(good)))

@@ -110,6 +110,10 @@ def arrays(file: BinaryIO, most: int = LARGEST) -> dict[str, Any]:
     found = {}
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
+        file.seek(-22, os.SEEK_END)
+        end = file.read(22)  # which says how many there are; a damaged directory may have lost some
+        if end.startswith(b"PK\5\6") and int.from_bytes(end[10:12], "little") not in (len(members), 0xFFFF):
+            raise ValueError("fewer arrays than the archive says")
         if sum(m.file_size for m in members) > most:
             raise _too_large(getattr(file, "name", "archive"), most)
         for member in members:
@@ -129,9 +133,10 @@ def arrays(file: BinaryIO, most: int = LARGEST) -> dict[str, Any]:
 def _opened(path: str | PathLike[str], most: int) -> Iterator[BinaryIO]:
     """A file open for reading that is no longer than `most`; what a shell passes on is read to its end first."""
     try:
-        _check_input(path, os.stat(path), most)
+        found = os.stat(path)
     except ValueError as error:  # a name that no file can have
         raise _unusable(path, "read", error) from error
+    _check_input(path, found, most)
     if PASSED_ON.fullmatch(os.fspath(path)):
         with open(path, "rb") as stream:
             data = stream.read(most + 1)

@@ -189,7 +189,9 @@ def parsed(file: Source) -> dict[str, Any]:
         if short and short.end() < len(text):
             line = text.count("\n", 0, short.end()) + 1
             raise file.error(line, f"expected keys of at most {DEEPEST} parts, got one of more.")
-        return tomllib.loads(text)
+        data = tomllib.loads(text)
+        _check_whole_numbers(data, file.name)
+        return data
     except ModelError:
         raise
     except RecursionError:
@@ -202,6 +204,17 @@ def parsed(file: Source) -> dict[str, Any]:
         number = re.search(r"line (\d+)", place)
         line = int(number[1]) if number else file.data.count(b"\n") + 1
         raise file.error(line, f"expected TOML, got something that cannot be read: {reason}.") from error
+
+
+def _check_whole_numbers(data: dict[str, Any], name: str) -> None:
+    """Refuse those of more than 64 bits, as TOML has it; Python's have no end, and neither floats nor texts for all."""
+    rest: list[Any] = [data]
+    while rest:
+        item = rest.pop()
+        if isinstance(item, (dict, list)):
+            rest.extend(item.values() if isinstance(item, dict) else item)
+        elif type(item) is int and item.bit_length() > 63:
+            raise ModelError(f"{name}: expected whole numbers of up to 64 bits, got one of {item.bit_length()} bits.")
 
 
 def _form(data: dict[str, Any]) -> str:

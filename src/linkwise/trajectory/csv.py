@@ -93,11 +93,12 @@ class CsvColumns(Columns):
         except ValueError:
             block = np.full((len(rows), len(self._names)), np.nan)
             for j, cells in enumerate(zip(*rows, strict=True)):
-                try:
-                    block[:, j] = _numbers(cells)
-                except ValueError:
-                    k = next(k for k, cell in enumerate(cells) if to_float(cell.strip()) is None)
+                values = [to_float(cell.strip()) for cell in cells]
+                if None in values:
+                    k = values.index(None)
                     self._faults.setdefault(j, (begin + k, cells[k]))
+                else:
+                    block[:, j] = values
             self._blocks.append(block)
 
     def names(self) -> list[str]:

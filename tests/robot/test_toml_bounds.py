@@ -57,7 +57,10 @@ def test_no_text_takes_long_to_look_through(tmp_path, text):
 
 def test_numbers_without_measure_are_refused(tmp_path):
     """Whole numbers of TOML have no end, and Python cannot print those of more than 4300 digits."""
-    for number in ("0x" + "f" * 100_000, "0x" + "f" * 4000, "9" * 4000, "9" * 5000):
+    for number in ("0x" + "f" * 100_000, "0x" + "f" * 4000, "9" * 4000, "9" * 5000, "9" * 400):
         (tmp_path / "a.toml").write_text(f"{LINK}mass = {number}\n")
         with pytest.raises(lw.LinkwiseError, match=r"a\.toml"):
             lw.load(tmp_path / "a.toml")
+        (tmp_path / "a.toml").write_text(f"duration = {number}\n")
+        with pytest.raises(lw.LinkwiseError, match=r"a\.toml"):
+            read_problem(tmp_path / "a.toml")

@@ -15,7 +15,7 @@ from linkwise.plan.ends import State
 from linkwise.plan.joint_limits import KINDS, limits
 from linkwise.plan.words import Sum, Term
 from linkwise.robot.source import LARGEST, Source
-from linkwise.robot.toml import parsed
+from linkwise.robot.toml import check_whole_numbers, parsed
 
 TERMS: dict[str, Callable[..., Term]] = {
     "time": terms.time,
@@ -52,6 +52,7 @@ def read_problem(path: str | PathLike[str]) -> dict[str, Any]:
     file = Source(Path(path).name, contents(path, LARGEST))
     try:
         data = parsed(file)
+        check_whole_numbers(data, file.name, 63)
     except LinkwiseError as error:
         raise InputError(str(error)) from error
     try:

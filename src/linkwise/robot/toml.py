@@ -16,6 +16,7 @@ from linkwise.robot.source import PathOrText, Source
 
 CONVENTIONS = {"standard": standard_dh, "modified": modified_dh}
 DEEPEST = 64  # parts of a dotted key; our own have six, and the cost of reading one grows with their square
+WIDEST = 2000  # bits of a whole number that can still be shown in a message; of floats there are none so large
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\[^\n])*+"?+|'[^'\n]*+'?+)"""
 _DOT = r"[ \t]*+\.[ \t]*+"
 _TOKENS = (
@@ -190,7 +191,7 @@ def parsed(file: Source) -> dict[str, Any]:
             line = text.count("\n", 0, short.end()) + 1
             raise file.error(line, f"expected keys of at most {DEEPEST} parts, got one of more.")
         data = tomllib.loads(text)
-        _check_whole_numbers(data, file.name)
+        check_whole_numbers(data, file.name, WIDEST)
         return data
     except ModelError:
         raise
@@ -206,15 +207,15 @@ def parsed(file: Source) -> dict[str, Any]:
         raise file.error(line, f"expected TOML, got something that cannot be read: {reason}.") from error
 
 
-def _check_whole_numbers(data: dict[str, Any], name: str) -> None:
-    """Refuse those of more than 64 bits, as TOML has it; Python's have no end, and neither floats nor texts for all."""
+def check_whole_numbers(data: dict[str, Any], name: str, bits: int) -> None:
+    """Refuse those that are longer; TOML knows 63 bits and a sign, but Python reads, if not prints, any."""
     rest: list[Any] = [data]
     while rest:
         item = rest.pop()
         if isinstance(item, (dict, list)):
             rest.extend(item.values() if isinstance(item, dict) else item)
-        elif type(item) is int and item.bit_length() > 63:
-            raise ModelError(f"{name}: expected whole numbers of up to 64 bits, got one of {item.bit_length()} bits.")
+        elif type(item) is int and item.bit_length() > bits:
+            raise ModelError(f"{name}: expected whole numbers of 64 bits, got one of {item.bit_length()}.")
 
 
 def _form(data: dict[str, Any]) -> str:

@@ -234,5 +234,8 @@ class _Package(ModuleType):
             value = getattr(value, name)
         super().__setattr__(name, value)
 
+    def __reduce__(self) -> Any:
+        return import_module, (__name__,)  # by name, as every module travels
+
 
 sys.modules[__name__].__class__ = _Package

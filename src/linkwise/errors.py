@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 
 class LinkwiseError(ValueError):
     """Something a user can mend: the message says what, where, and what to do."""
+
+    def __reduce__(self) -> Any:
+        """By its message and what it carries, whatever its class is made with, so that processes can send it back."""
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__ or None  # type: ignore[attr-defined]
 
 
 class ModelError(LinkwiseError):

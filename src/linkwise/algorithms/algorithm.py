@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from math import inf
 from typing import Any
 
@@ -122,6 +122,8 @@ class Algorithm:
     def __reduce__(self) -> Any:
         if self.derives and self.derives.asked:
             return _derived_again, (self.derives.base, *self.derives.asked)
+        if self.__module__ == "__main__":  # of a script or notebook: what other processes have under its name, if any
+            return _described_again, tuple(getattr(self, f.name) for f in fields(self))
         return self.name  # pickled as a global of the module that defines it
 
     def __call__(
@@ -189,7 +191,12 @@ def _derived_again(base: Algorithm, *asked: str | None) -> Algorithm:
     return derivative(base, *wrt, of=of)  # type: ignore[arg-type]
 
 
-REQUIRED = object()
+def _described_again(*parts: Any) -> Algorithm:
+    return Algorithm(*parts)
+
+
+class REQUIRED:
+    """Stands for a static argument without a default."""
 
 
 class Cheapest(tuple[str, ...]):
@@ -239,9 +246,10 @@ def algorithm(
     """
 
     def describe(function: Callable[..., Any]) -> Algorithm:
-        doc = function.__doc__ or ""
+        name, doc = function.__name__, function.__doc__ or ""
+        function.__qualname__ = f"{function.__qualname__}.function"  # where pickle finds what the algorithm hides
         return Algorithm(
-            function.__name__,
+            name,
             function,
             tuple(inputs.split()),
             outputs,

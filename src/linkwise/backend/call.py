@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def caller(
     names, fields = [p.name for p in program.inputs], [p.name for p in program.outputs]
     if not all(n.isidentifier() and not keyword.iskeyword(n) for n in [program.name, *names, *fields]):
         raise LinkwiseError(f"{program.name}: names of algorithms, inputs and outputs must be Python identifiers.")
-    result = namedtuple(program.name.title().replace("_", ""), fields)  # type: ignore[misc]
+    result = _result(program.name.title().replace("_", ""), tuple(fields))
     several = len(program.outputs) > 1
 
     def first(*inputs: Any, **kwargs: Any) -> Any:
@@ -60,6 +61,17 @@ def make(ufunc, result, explain):
     call.__name__ = call.__qualname__ = program.name
     call.__doc__ = doc
     return call
+
+
+@cache
+def _result(name: str, fields: tuple[str, ...]) -> Any:
+    """The class of results with several fields; another process makes it again, from its name and fields."""
+    base: Any = namedtuple(name, fields)  # type: ignore[misc]
+    return type(name, (base,), {"__slots__": (), "__reduce__": lambda x: (_result_of, (name, fields, tuple(x)))})
+
+
+def _result_of(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    return _result(name, fields)(*values)
 
 
 def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out: Any) -> LinkwiseError:

@@ -85,6 +85,7 @@ class Scaler:
 
     def __init__(self, robot: Robot, bounds: Bounds, dt: float, preview: int, spacing: float) -> None:
         self.robot, self.dt, self.preview, self.spacing = robot, dt, preview, spacing
+        self._bounds = bounds
         self._parts = compile(robot, path_parts)
         n = robot.nv
         self._now, self._braked, self._sample = now_kernel(n), ahead_kernel(n), sample_kernel(n)
@@ -98,6 +99,10 @@ class Scaler:
         """Start at a time of the reference, at its own speed."""
         self.place, self.speed, self.acceleration = float(place), 1.0, 0.0
         self._plan: tuple[float, _Tried] | None = None
+
+    def __reduce__(self) -> Any:
+        state = {key: getattr(self, key) for key in ("place", "speed", "acceleration", "_plan")}
+        return Scaler, (self.robot, self._bounds, self.dt, self.preview, self.spacing), state
 
     @property
     def next_place(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -78,10 +79,7 @@ class Path:
             raise InputError(f"path: expected a spline with knots, such as BSpline or CubicSpline, got {curve!r}.")
         knots = np.unique(curve.t[curve.k : len(curve.t) - curve.k] if hasattr(curve, "t") else curve.x)
         width = np.asarray(curve(knots[0])).reshape(-1).size
-
-        def values(s: Array) -> Array:
-            return np.stack([np.asarray(curve(s, nu)).reshape(len(s), -1) for nu in range(ORDER + 1)])
-
+        values = partial(_spline_values, curve)
         return cls(values, float(knots[0]), float(knots[-1]), tuple(map(float, knots[1:-1])), width)
 
     def __call__(self, s: Any) -> Array:
@@ -110,20 +108,8 @@ class Path:
         constant speed of x is one, so that the speed of the best motion has no zeros or roots at the ends.
         """
         length = self.end - self.start
-
-        def values(x: Array) -> Array:
-            s1 = 30.0 * (x * (1.0 - x)) ** 2 * length
-            s2 = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) * length
-            s3 = 60.0 * (1.0 - 6.0 * x + 6.0 * x * x) * length
-            q, q1, q2, q3 = self.derivatives(self.start + length * _eased(x))
-            s1, s2, s3 = s1[:, None], s2[:, None], s3[:, None]
-            return np.stack([q, q1 * s1, q2 * s1**2 + q1 * s2, q3 * s1**3 + 3.0 * q2 * s1 * s2 + q1 * s3])
-
-        def outer(x: Array) -> tuple[Array, Array]:
-            return self.start + length * _eased(x), 30.0 * length * (x * (1.0 - x)) ** 2
-
         breaks = tuple(_inverse(_eased, (s - self.start) / length) for s in self.breaks)
-        return Path(values, 0.0, 1.0, breaks, self.width, outer)
+        return Path(partial(_eased_values, self), 0.0, 1.0, breaks, self.width, partial(_eased_place, self))
 
     def with_reversals(self) -> Path:
         """The same, with breaks where a joint turns back, since friction jumps there."""
@@ -157,6 +143,27 @@ class Path:
         x = self.start + length * (_graded(share) if ends_at_rest else share)
         x[-1] = self.end
         return x
+
+
+def _spline_values(curve: Any, s: Array) -> Array:
+    return np.stack([np.asarray(curve(s, nu)).reshape(len(s), -1) for nu in range(ORDER + 1)])
+
+
+def _eased_place(path: Path, x: Array) -> tuple[Array, Array]:
+    """The parameter of a path at x of its eased one, and its derivative."""
+    length = path.end - path.start
+    return path.start + length * _eased(x), 30.0 * length * (x * (1.0 - x)) ** 2
+
+
+def _eased_values(path: Path, x: Array) -> Array:
+    """Positions and derivatives by x of the eased path."""
+    length = path.end - path.start
+    s, s1 = _eased_place(path, x)
+    s2 = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) * length
+    s3 = 60.0 * (1.0 - 6.0 * x + 6.0 * x * x) * length
+    q, q1, q2, q3 = path.derivatives(s)
+    s1, s2, s3 = s1[:, None], s2[:, None], s3[:, None]
+    return np.stack([q, q1 * s1, q2 * s1**2 + q1 * s2, q3 * s1**3 + 3.0 * q2 * s1 * s2 + q1 * s3])
 
 
 def _has_names(points: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -185,12 +186,8 @@ def tool_path(frame: str, *, line: Any = None, path: Any = None, tolerance: floa
 def _sampled(path: Any) -> Callable[[Array], Array]:
     """A function of fractions (n,) -> (n, 3)."""
     if callable(path):
-
-        def evaluated(s: Array) -> Array:
-            return np.array([vector(path(float(x)), f"tool_path at s = {x:g}") for x in s])
-
-        evaluated(np.array([0.0, 1.0]))
-        return evaluated
+        _evaluated(path, np.array([0.0, 1.0]))
+        return partial(_evaluated, path)
     try:
         points = np.asarray(path, dtype=float)
     except (TypeError, ValueError) as error:
@@ -200,7 +197,15 @@ def _sampled(path: Any) -> Callable[[Array], Array]:
     from scipy.interpolate import make_interp_spline
 
     spline = make_interp_spline(np.linspace(0.0, 1.0, len(points)), points, k=min(3, len(points) - 1))
-    return lambda s: np.asarray(spline(s), dtype=float)
+    return partial(_interpolated, spline)
+
+
+def _evaluated(path: Callable[[float], Any], s: Array) -> Array:
+    return np.array([vector(path(float(x)), f"tool_path at s = {x:g}") for x in s])
+
+
+def _interpolated(spline: Any, s: Array) -> Array:
+    return np.asarray(spline(s), dtype=float)
 
 
 def _across(ends: Array) -> list[Vec3]:

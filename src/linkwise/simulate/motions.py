@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,21 +76,26 @@ def _function(joint: str, slot: Slot, motion: Any) -> Callable[[float], Any]:
         raise InputError(
             f"driven {joint!r}: expected a function of time, a spline or {slot.nq} number(s) to hold, got {motion!r}."
         )
-    rest = np.zeros(slot.nv)
-    return lambda t: (q, rest, rest)
+    return partial(_held, (q, np.zeros(slot.nv), np.zeros(slot.nv)))
+
+
+def _held(state: tuple[Array, Array, Array], t: float) -> tuple[Array, Array, Array]:
+    return state
 
 
 def _of_spline(slot: Slot, spline: Any) -> Callable[[float], Any]:
     """Value and derivatives; a floating joint's seven numbers give rates in its own axes."""
-    first, second = spline.derivative(1), spline.derivative(2)
-    if slot.nq == 1:
-        return lambda t: (spline(t), first(t), second(t))
+    every = (spline, spline.derivative(1), spline.derivative(2))
+    return partial(_single if slot.nq == 1 else _floating, every, slot)
 
-    def floating(t: float) -> Any:
-        x, dx, ddx = (np.reshape(f(t), (1, -1)) for f in (spline, first, second))
-        if x.shape[1] != slot.nq:
-            return (x[0], dx[0], ddx[0])
-        qd, qdd = body_rates(x, dx, ddx)
-        return x[0], qd[0], qdd[0]
 
-    return floating
+def _single(splines: tuple[Any, ...], slot: Slot, t: float) -> Any:
+    return tuple(f(t) for f in splines)
+
+
+def _floating(splines: tuple[Any, ...], slot: Slot, t: float) -> Any:
+    x, dx, ddx = (np.reshape(f(t), (1, -1)) for f in splines)
+    if x.shape[1] != slot.nq:
+        return (x[0], dx[0], ddx[0])
+    qd, qdd = body_rates(x, dx, ddx)
+    return x[0], qd[0], qdd[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -160,13 +160,13 @@ def _result(
     if course.pieces:
         from scipy.integrate import OdeSolution
 
-        solution = OdeSolution(course.breaks, course.pieces)
-
-        def motion(at: float) -> tuple[Array, Array]:
-            return system.state(at, solution(at))
-
+        motion = partial(_state, system.without_inputs(), OdeSolution(course.breaks, course.pieces))
     crossings = {w.name: w.result(robot.nq, robot.nv) for w in watched}
     return Simulation(robot, t, q, qd, found.qdd, found.tau, energy, course.status, crossings, notes, facts, motion)
+
+
+def _state(system: System, solution: Any, t: float) -> tuple[Array, Array]:
+    return system.state(t, solution(t))
 
 
 class Kernels(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
@@ -70,6 +71,13 @@ class System:
         """All positions and velocities."""
         q, qd, _ = self._expanded(t, y)
         return self._unit(q), qd
+
+    def without_inputs(self) -> Self:
+        """The same for `state` alone, which needs nothing that may not be picklable but motions of driven joints."""
+        bare = copy(self)
+        bare._kernel = bare._control = None  # type: ignore[assignment]
+        bare._loads = ()
+        return bare
 
     def row(self, t: float, y: Array) -> tuple[Any, ...]:
         """What is kept of a moment: t, q, qd, the work done, and the inputs of the robot."""

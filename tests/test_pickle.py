@@ -1,0 +1,491 @@
+"""Everything public is sent between processes: by pickle in all protocols, by cloudpickle, and copied in depth.
+
+Every public name and every class that a public function or method says it returns is covered, or the tests fail.
+"""
+
+import copy
+import importlib
+import inspect
+import math
+import pickle
+import pkgutil
+import sys
+import typing
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
+
+import cloudpickle
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+import linkwise as lw
+from linkwise import gait, trajectory
+from linkwise.plan.examples import minimum_time
+from linkwise.plan.point import Point
+from support.processes import run
+
+WAYS = {f"pickle {p}": lambda x, p=p: pickle.loads(pickle.dumps(x, p)) for p in range(2, pickle.HIGHEST_PROTOCOL + 1)}
+WAYS |= {"cloudpickle": lambda x: pickle.loads(cloudpickle.dumps(x)), "deepcopy": copy.deepcopy}
+ARM = lw.load("arm7")
+FOUR = lw.load("fourbar")
+
+
+def tension(point: Point):
+    return point.tau[0]
+
+
+def leaning(t):
+    return np.zeros(6), np.zeros(6), np.zeros(6)
+
+
+def law(pose, velocity):
+    return lw.Wrench(lw.Vec3(0.0, 0.0, -1.0), lw.Vec3(0.0, 0.0, 0.0))
+
+
+def feedback(q, qd, u):
+    return [a - 2.0 * b for a, b in zip(u, qd, strict=True)]
+
+
+# ---- one of each
+
+
+@cache
+def closed():
+    return lw.compile(FOUR).closed
+
+
+def around(call):
+    """The answer of a closed chain where it stands."""
+    c = closed()
+    q = c.of(c.reference)
+    return call(c, q, np.full_like(q, 0.1), np.full_like(q, 0.2))
+
+
+@cache
+def delta():
+    return lw.compile(lw.delta())
+
+
+@cache
+def hexapod():
+    return lw.compile(lw.gough_stewart())
+
+
+POSE = np.array([0.0, 0.0, -0.5])
+
+
+class Held(dict):
+    """Motions of joints that a cache can know."""
+
+    def __hash__(self):
+        return id(self)
+
+
+wave = CubicSpline([0.0, 0.1, 0.2], [0.3, 0.25, 0.3])
+
+
+@cache
+def fallen(**how):
+    return lw.simulate(lw.load("rr"), [0.3, 0.1], None, 0.2, events={"turn": crossing}, **how)
+
+
+def crossing(t, q, qd):
+    return q[0] - 0.29
+
+
+@cache
+def stopped():
+    """The error of a simulation that runs away, which has the motion up to there."""
+    with pytest.raises(lw.SimulationError) as caught:
+        lw.simulate(lw.load("puma560"), None, None, 1.0, control=np.full(6, 1e160))
+    return caught.value
+
+
+@cache
+def planned():
+    return minimum_time(8, iterations=20)
+
+
+@cache
+def retimed():
+    return lw.retime(ARM, np.random.default_rng(0).uniform(-1, 1, (4, 7)), velocity=np.inf)
+
+
+@cache
+def scaler():
+    """In the middle of a run."""
+    made = lw.scaler(ARM, effort=[60.0] * 7, effort_rate=[1200.0] * 7, dt=2e-3)
+    made.run(path().eased().derivatives, 0.3)
+    return made
+
+
+@cache
+def walked():
+    return gait.walk(solver="scipy", iterations=1, progress=False)
+
+
+@cache
+def reached():
+    return lw.inverse_kinematics(ARM, ARM.links[-1].name, lw.compile(ARM).pose(np.full(7, 0.3), ARM.links[-1].name))
+
+
+def path():
+    return lw.Path.through(np.random.default_rng(1).uniform(-1, 1, (4, 7)), ARM)
+
+
+def rolled(**how):
+    return lw.compile_rollout(lw.load("rr"), **how)
+
+
+def turned(rollout):
+    return rollout([0.1, 0.2], [0.0, 0.0], np.ones((5, 2)), 0.01)
+
+
+def errors():
+    found = [kind("what to do.") for kind in (lw.LinkwiseError, lw.ModelError, lw.InputError, lw.SimulationError)]
+    noted = lw.UnknownNameError("joint", "elbo", ["elbow", "wrist"])
+    noted.add_note("while loading")
+    return [*found, noted, stopped(), trajectory.reader.MissingColumns("no column", ["q.a"])]
+
+
+def kernels():
+    """Kernels of all sorts, with options."""
+    rr, rng = lw.load("rr"), np.random.default_rng(0)
+    gains = {"kp": 10.0, "kd": 1.0}
+    every = [
+        lw.compile(rr, lw.joint_wrenches),
+        lw.compile(rr, lw.jacobian, frame=rr.links[-1].name, axes="local"),
+        lw.compile(rr, lw.inverse_dynamics, threads=2, external=(rr.links[-1].name,)),
+        lw.compile(rr, lw.inverse_dynamics, parameters=(f"{rr.links[-1].name}.mass",), gravity="input"),
+        lw.compile(rr, lw.forward_dynamics, forces={rr.links[-1].name: [law, lw.Drag((0.1, 0.1, 0.1))]}),
+        lw.compile(rr, lw.derivative(lw.inverse_dynamics, "q", of="tau")),
+        lw.compile(rr, lw.computed_torque, **gains),
+        lw.compile(rr, lw.passivity_control, **gains),
+        lw.compile(rr).forward_dynamics_derivatives,
+        delta().mass_matrix,
+        delta().leg_motion,
+        closed().assembled.inverse_dynamics,
+    ]
+    return [(k, [rng.uniform(0.1, 0.2, s) for s in k.inputs.values()]) for k in every]
+
+
+ONES = {
+    "kernels": (kernels, lambda pairs: [(k.inputs, k.outputs, k.count(), k(*x)) for k, x in pairs]),
+    "results of kernels": (lambda: [k(*x) for k, x in kernels()], None),
+    "dynamics": (lambda: lw.compile(ARM), lambda d: (d.robot, d.mass_matrix(np.ones(7)), len(d.robot.loops))),
+    "closed": (closed, lambda c: c.positions(c.of(c.reference))),
+    "parallel": (delta, lambda p: (p.robot, p.inverse_kinematics(POSE), p.length)),
+    "closed results": (
+        lambda: [
+            around(lambda c, q, v, a: c.positions(q)),
+            around(lambda c, q, v, a: c.motion(q, v, a)),
+            around(lambda c, q, v, a: c.inverse_dynamics(q, v, a)),
+            around(lambda c, q, v, a: c.reactions(q, v, a)),
+            around(lambda c, q, v, a: c.joint_wrenches(q, v, a)),
+            around(lambda c, q, v, a: c.forward_dynamics(q, v, a)),
+            around(lambda c, q, v, a: c.force_rates(q, v, a, a)),
+            around(lambda c, q, v, a: c.mass_matrix(q)),
+            around(lambda c, q, v, a: c.inverse_dynamics_derivatives(q, v, a)),
+        ],
+        None,
+    ),
+    "parallel results": (
+        lambda: [
+            delta().workspace(POSE),
+            delta().forward_kinematics(delta().actuators(POSE), POSE),
+            hexapod().robot.motion,
+            [leg.solution for leg in hexapod().robot.legs],
+        ],
+        None,
+    ),
+    "robots": (
+        lambda: [lw.load(n) for n in lw.list_robots()] + [lw.ParallelRobot.load(n) for n in lw.list_parallel_robots()],
+        None,
+    ),
+    "parts of robots": (
+        lambda: [
+            lw.Drive(lw.Motor("m", 1e-4), gear=50.0, stiffness=1e4),
+            lw.Friction(1.0, 2.0),
+            lw.Limits(-1, 1),
+            lw.Spring(3.0),
+            lw.Mimic("a", 2.0),
+            lw.Frame("f", "link"),
+            lw.beam(1.0, 1.0, bending=2.0, segments=2),
+            ARM.slots,
+            lw.Joint("j", "a", "b", mimic=lw.Mimic("i", 2.0, 0.1)),
+            lw.Loop("l", "a", "b"),
+            lw.permutation(ARM, reversed(ARM.names)),
+            lw.to_khalil(ARM),
+            lw.to_modified_dh(lw.load("puma560")),
+            lw.DHRow(0.1, 0.2, 0.3, 0.4),
+            lw.KhalilRow(*range(8)),
+            ARM.diagnostics,
+            lw.Diagnostic("warning", "here", "what"),
+            lw.Vec3(1.0, 2.0, 3.0),
+            lw.Pose(),
+            lw.Motion(),
+            lw.Wrench(),
+            lw.World(),
+        ],
+        None,
+    ),
+    "parameters": (
+        lambda: lw.base_parameters(lw.load("rr")),
+        lambda b: (b.values, b.names, b.regressor([1, 2], [3, 4], [5, 6])),
+    ),
+    "laws": (
+        lambda: [
+            lw.Drag((0.1, 0.1, 0.1)),
+            lw.GroundContact(1e4, 10.0),
+            lw.GroundFriction(0.5, 0.2),
+            lw.RollingWheel(0.1),
+            lw.Thrust((1.0, 0.0, 0.0)),
+            lw.JointStop(-1.0, 1.0),
+            lw.joint_stops(ARM),
+        ],
+        None,
+    ),
+    "simulations": (
+        lambda: [
+            fallen(),
+            fallen(dense=True),
+            fallen(dense=True, driven=Held(joint1=0.3)),
+            fallen(dense=True, driven=Held(joint1=wave)),
+            fallen(dense=True, method="LSODA"),
+        ],
+        lambda every: [(s, s["joint2"], *(s.state([0.05, 0.1]) if s.motion else ())) for s in every],
+    ),
+    "simulation with loops": (
+        lambda: lw.simulate(FOUR, None, None, 0.05, dense=True),
+        lambda s: (s, s.state(0.02)),
+    ),
+    "simulation of a platform": (lambda: lw.simulate_parallel(lw.delta(), POSE, None, 0.05), None),
+    "rollouts": (
+        lambda: [rolled(), rolled(control=feedback), rolled(threads=2, method="euler")],
+        lambda every: [(turned(r), r.linearization([0.1, 0.2], [0, 0], [1, 1], 0.01), r.count()) for r in every],
+    ),
+    "rollout results": (lambda: [turned(rolled()), rolled().linearization([0.1, 0.2], [0, 0], [1, 1], 0.01)], None),
+    "plan": (planned, lambda p: (p.q(0.1), p.tau(0.1), p.worst, p.duals, p.status, p.duration, p.terms)),
+    "words of plans": (
+        lambda: [
+            0.1 * lw.time() + lw.effort([1.0, 2.0]),
+            lw.effort_rate(),
+            lw.energy(),
+            lw.power(),
+            lw.joint_jerk(),
+            lw.limits("effort"),
+            lw.limits(velocity=[1.0]),
+            lw.term(tension, "mine"),
+            lw.bound(tension, 0.0, 1.0),
+            lw.cyclic(),
+            lw.passive("a"),
+            lw.mirrored({"a": "b"}),
+            lw.reaction("joint1", force=3.0),
+            lw.base_motion(leaning),
+            lw.State([0.0, 1.0]),
+            lw.via(0.5, {"joint1": 1.0}),
+            lw.keep_out("tool", 0.1, half_space=((0, 0, 1), 0.0)),
+            lw.tool_path("tool", line=([0, 0, 0], [1, 0, 0])),
+        ],
+        None,
+    ),
+    "tool paths": (
+        lambda: lw.tool_path("tool", path=[[0, 0, 0], [1, 0, 0], [1, 1, 0]]),
+        lambda p: p.path(np.linspace(0, 1, 5)),
+    ),
+    "path": (
+        lambda: [path(), path().eased(), path().with_reversals()],
+        lambda all: [p.derivatives(np.array([0.1, 0.5])) for p in all],
+    ),
+    "retimed": (retimed, lambda r: (r(0.1), r.columns(), r.duration)),
+    "scaler": (scaler, lambda s: copy.deepcopy(s).run(path().eased().derivatives, 0.5)),
+    "scaled runs": (lambda: copy.deepcopy(scaler()).run(path().eased().derivatives, 0.5), None),
+    "scaled": (lambda: copy.deepcopy(scaler()).step(*path().eased().derivatives(scaler().places)), None),
+    "reached": (reached, None),
+    "reversals": (lambda: lw.reversals(lw.load("puma560"), np.sin(np.arange(60.0)).reshape(10, 6)), None),
+    "walk": (walked, lambda w: (w.stride(5).tau, w.effort, w.worst(), repr(w), w.rows, w.features())),
+    "walk results": (lambda: [walked().stride(5), walked().audit(1), walked().worst(), walked().compared()], None),
+    "persons": (
+        lambda: [
+            gait.Person(loads=[gait.Load(10.0, "chest")]),
+            gait.Bounds(),
+            gait.band("hip_angle"),
+            gait.effort(),
+            gait.tracking(),
+        ],
+        None,
+    ),
+    "errors": (
+        errors,
+        lambda every: [
+            (type(e), str(e), e.args, getattr(e, "__notes__", []), getattr(e, "result", None)) for e in every
+        ],
+    ),
+}
+
+
+def same(a, b):
+    """Whether two things are of one kind and hold the same, numbers bit by bit; NaN is itself."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    if isinstance(a, float):
+        return a == b or (math.isnan(a) and math.isnan(b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if is_dataclass(a) and not isinstance(a, type):
+        return all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+    if isinstance(a, partial):
+        return same((a.func, a.args, a.keywords), (b.func, b.args, b.keywords))
+    if type(a).__eq__ is object.__eq__ and not callable(a):
+        return same(vars(a), vars(b)) if hasattr(a, "__dict__") else True
+    return bool(a == b) or (callable(a) and not inspect.isroutine(a))  # what can be called is compared by its use
+
+
+@pytest.mark.parametrize("kind", ONES)
+def test_sent_and_received(kind):
+    make, use = ONES[kind]
+    before = make()
+    expected = use(before) if use else before
+    for way, sent in WAYS.items():
+        after = sent(before)
+        assert same(use(after) if use else after, expected), way
+
+
+@pytest.mark.parametrize("name", lw.__all__)
+def test_public_names(name):
+    """Functions, classes, algorithms and modules are known by name, and are themselves again."""
+    value = getattr(lw, name)
+    for way, sent in WAYS.items():
+        if inspect.ismodule(value) and way != "cloudpickle":
+            continue  # what Python itself does not send
+        assert sent(value) is value or value == sent(value), way
+
+
+def test_the_package_itself():
+    assert all(sent(lw) is lw for way, sent in WAYS.items() if way != "deepcopy")
+    assert pickle.loads(cloudpickle.dumps(lambda: lw.load("rr").name))() == "rr"
+
+
+# ---- nothing is left out
+
+
+def classes_of(hint):
+    """The classes of ours in a type, be it a union or a list of them."""
+    if isinstance(hint, type) and hint.__module__.startswith("linkwise"):
+        yield hint
+    for inner in typing.get_args(hint):
+        yield from classes_of(inner)
+
+
+def answers(thing):
+    """The classes that a function, or the public methods and fields of a class, say they give."""
+    if isinstance(thing, type):
+        own = {n: v for n, v in vars(thing).items() if not n.startswith("_") or n == "__call__"}
+        parts = [
+            getattr(v, "func", None) or getattr(v, "fget", None) or getattr(v, "__func__", v) for v in own.values()
+        ]
+        spaces = [(thing, f) for f in getattr(thing, "__annotations__", ())]
+    else:
+        parts, spaces = [thing], []
+    for part in filter(inspect.isfunction, parts):
+        yield from _hints(part, "return")
+    for owner, name in spaces:
+        if not name.startswith("_"):
+            yield from _hints(owner, name)
+
+
+def _hints(owner, name):
+    known = {c.__name__: c for c in every_class().values()} | {
+        "NDArray": list,
+        "ArrayLike": list,
+        "Figure": object,
+        "np": np,
+    }
+    try:
+        return list(
+            classes_of(typing.get_type_hints(owner, localns={**known, **vars(sys.modules[owner.__module__])}).get(name))
+        )
+    except NameError as error:
+        raise AssertionError(f"the type of {owner} {name} is not known: {error}") from error
+
+
+@cache
+def every_class():
+    for module in pkgutil.walk_packages(lw.__path__, "linkwise."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    ours = [m for n, m in list(sys.modules.items()) if n.startswith("linkwise")]
+    return {f"{c.__module__}.{c.__name__}": c for m in ours for c in vars(m).values() if isinstance(c, type)}
+
+
+# how things are made inside: never in the hands of a user, or abstract
+INNER = {
+    "Derivation", "Program", "Port", "Node", "Basis", "Body", "Tree", "Elastic", "Rotor", "Structure",
+    "Assembled", "Inertia", "Term", "Constraint", "Rows", "LinearRows", "Point", "Problem", "WalkProgram",
+    "Grid", "InstantKernel", "Found", "Row", "Effort", "Part", "Support", "Contact", "Foot", "Moment", "Step",
+    "Phase", "Curve", "PathModel", "PathRows", "TimeLaw", "Mat3", "Bounds", "Options", "Reason", "Closing",
+    "Carrier", "Linearizer", "ParallelOptions", "Compiled",
+}  # fmt: skip
+
+
+def test_every_answer_is_covered():
+    """A class that a public function returns has to be among the things that are sent above."""
+    left = [getattr(lw, n) for n in lw.__all__] + [v for n, v in vars(gait).items() if not n.startswith("_")]
+    asked = set()
+    while left:
+        thing = left.pop()
+        if (inspect.isfunction(thing) or isinstance(thing, type)) and thing not in asked:
+            asked.add(thing)
+            left += [c for c in answers(thing) if c.__name__ not in INNER]
+    wanted = {
+        c for c in asked if isinstance(c, type) and c.__module__.startswith("linkwise") and c.__name__ not in INNER
+    }
+    sent = set()
+    for make, _ in ONES.values():
+        _collect(make(), sent, set())
+    missing = sorted(f"{c.__module__}.{c.__name__}" for c in wanted - sent)
+    assert not missing, f"no instance is sent of: {', '.join(missing)}"
+    assert len(wanted) > 80
+
+
+def _collect(x, found, seen):
+    """The classes of ours in a value, however deep."""
+    if id(x) in seen:
+        return
+    seen.add(id(x))
+    found.update(c for c in type(x).__mro__[:1])
+    parts = [*x.keys(), *x.values()] if isinstance(x, dict) else list(x) if isinstance(x, (list, tuple)) else []
+    parts += [getattr(x, f.name) for f in fields(x)] if is_dataclass(x) and not isinstance(x, type) else []
+    if type(x).__module__.startswith("linkwise"):
+        parts += vars(x).values() if hasattr(x, "__dict__") else []
+    for part in parts:
+        _collect(part, found, seen)
+
+
+OWN = """
+import pickle, cloudpickle, sys
+import linkwise as lw
+
+@lw.algorithm(inputs="q qd", outputs={"p": ("nv",)})
+def own(tree, q, qd):
+    return ([a * b for a, b in zip(q, qd)],)
+
+kernel = lw.compile(lw.load("rr"), own)
+for dumps in (pickle.dumps, cloudpickle.dumps):
+    assert pickle.loads(dumps(kernel))([1, 2], [3, 4]).tolist() == [3, 8]
+with open(sys.argv[-1], "wb") as file:
+    cloudpickle.dump(kernel, file)
+"""
+
+
+def test_an_algorithm_of_a_script(tmp_path):
+    """One that no other process could import goes by value, through cloudpickle as functions do."""
+    script, file = tmp_path / "script.py", tmp_path / "kernel"
+    script.write_text(OWN)
+    run(f"import runpy, sys; sys.argv.append({str(file)!r}); runpy.run_path({str(script)!r}, run_name='__main__')")
+    assert pickle.loads(file.read_bytes())([1, 2], [3, 4]).tolist() == [3, 8]

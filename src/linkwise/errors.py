@@ -27,7 +27,9 @@ class InputError(LinkwiseError):
 class SimulationError(LinkwiseError):
     """A simulation that cannot go on; `result` is the motion up to there, or None."""
 
-    result: Any = None
+    def __init__(self, *message: object, result: Any = None) -> None:
+        super().__init__(*message)
+        self.result = result
 
 
 class UnknownNameError(LinkwiseError):

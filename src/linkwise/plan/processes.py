@@ -29,6 +29,12 @@ def sent_back(where: str, result: Callable[[], Any]) -> Any:
     try:
         return result()
     except BrokenProcessPool as error:
+        if error.__cause__ is not None:  # what came back could not be read, and the pool gave up
+            raise InputError(
+                f"{where}: expected results and exceptions that can be read from another process, got"
+                f" {_last_line(error.__cause__)}. Is there an exception of yours whose __init__ takes more than its"
+                " message? What was finished into a folder is kept there."
+            ) from error
         raise LinkwiseError(
             f"{where}: expected processes that live, got one that ended abruptly. In a script put the call under"
             " `if __name__ == '__main__':`, for every process begins by importing the script; else it was killed, or"
@@ -41,6 +47,12 @@ def sent_back(where: str, result: Callable[[], Any]) -> Any:
             f"{where}: expected results that can be sent between processes, got: {str(error).rstrip('.')}. Write"
             " lambdas and functions inside functions as functions of a module."
         ) from error
+
+
+def _last_line(cause: BaseException) -> str:
+    """The error itself, out of the text of a traceback."""
+    lines = [line for line in str(cause).strip(" '\"\n").splitlines() if line]
+    return lines[-1] if lines else repr(cause)
 
 
 def _refusal(where: str, name: str, value: Any, error: Exception) -> InputError:

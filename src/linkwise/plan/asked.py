@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import hashlib
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
@@ -16,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.parallel.files import text_of
 from linkwise.parallel.robot import ParallelRobot
+from linkwise.plan.content import codes, digest, variables
 from linkwise.robot.robot import Robot
-from linkwise.robot.toml_writer import to_toml
 
 DEEP = 8  # levels of values within values
 CHANGES = {"append", "extend", "insert", "remove", "pop", "clear", "add", "discard", "update", "setdefault", "popitem"}
@@ -38,10 +36,9 @@ def asked(function: Callable[..., Any]) -> dict[str, str]:
         found |= {f"argument {key}": described(value) for key, value in given.items()}
         function = function.func
     if not inspect.isroutine(function):  # an object that can be called
-        found["object"] = described(function)
-        function = type(function).__call__
-    elif inspect.ismethod(function):
-        found["object"] = described(function.__self__)
+        function = type(function).__call__.__get__(function)
+    if inspect.ismethod(function):
+        found |= _attributes(function.__self__, function.__func__)
     plain = inspect.unwrap(getattr(function, "__func__", function))
     found["function"] = getattr(plain, "__qualname__", repr(type(plain)))
     if isinstance(plain, FunctionType):
@@ -49,6 +46,15 @@ def asked(function: Callable[..., Any]) -> dict[str, str]:
         _add(plain, found, changed)
         found = {key: text for key, text in found.items() if key.removeprefix("variable ") not in changed}
     return found
+
+
+def _attributes(owner: Any, method: Any) -> dict[str, str]:
+    """The object that a method belongs to: its kind, and its attributes but for those that the method changes."""
+    _, tree = _source(method) if isinstance(method, FunctionType) else ("", None)
+    changed = set(_changed(tree)) if tree else set()
+    own = {} if hasattr(owner, "robot") or is_dataclass(owner) else getattr(owner, "__dict__", {})
+    found = {f"attribute {key}": described(value) for key, value in own.items() if f".{key}" not in changed}
+    return {"object": described(owner), **found}
 
 
 def _add(function: FunctionType, found: dict[str, str], changed: set[str]) -> None:
@@ -60,7 +66,7 @@ def _add(function: FunctionType, found: dict[str, str], changed: set[str]) -> No
     for k, value in enumerate((*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()), start=1):
         found[f"default {k} of {function.__name__}"] = described(value)
     changed.update(_changed(tree) if tree else ())
-    for name, value in _variables(function):
+    for name, value in variables(function):
         if isinstance(value, FunctionType):
             if value.__module__ == function.__module__:
                 _add(value, found, changed)
@@ -73,8 +79,8 @@ def _source(function: FunctionType) -> tuple[str, ast.AST | None]:
     try:
         text = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError, SyntaxError, TokenError):
-        codes = list(_codes(function.__code__))
-        parts = [[c.co_names, [x for x in c.co_consts if not isinstance(x, CodeType)]] for c in codes]
+        every = codes(function.__code__)
+        parts = [[c.co_names, [x for x in c.co_consts if not isinstance(x, CodeType)]] for c in every]
         return repr(parts), None
     try:
         tree = ast.parse(text)
@@ -86,29 +92,8 @@ def _source(function: FunctionType) -> tuple[str, ast.AST | None]:
     return ast.unparse(tree), tree
 
 
-def _variables(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """What the code takes from outside, by name."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # not yet set
-            continue
-    names = {name: None for code in _codes(function.__code__) for name in code.co_names}
-    for name in names:
-        if name in function.__globals__:
-            yield name, function.__globals__[name]
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of a function and of what is defined in it."""
-    yield code
-    for x in code.co_consts:
-        if isinstance(x, CodeType):
-            yield from _codes(x)
-
-
 def _changed(tree: ast.AST) -> Iterator[str]:
-    """Variables that code assigns, or whose items it changes, such as a list to which it appends."""
+    """Variables that code assigns, or whose items it changes, such as a list it appends to; attributes as ".name"."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
@@ -117,6 +102,10 @@ def _changed(tree: ast.AST) -> Iterator[str]:
         called = isinstance(node, ast.Attribute) and node.attr in CHANGES
         if isinstance(inner, ast.Name) and (stored or called):
             yield inner.id
+        if isinstance(node, ast.Attribute) and stored:
+            yield f".{node.attr}"
+        if isinstance(inner, ast.Attribute) and (stored or called):
+            yield f".{inner.attr}"
 
 
 def described(value: Any, depth: int = 0) -> str:
@@ -124,13 +113,13 @@ def described(value: Any, depth: int = 0) -> str:
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
         return repr(value)
     if isinstance(value, (Robot, ParallelRobot)):
-        text = to_toml(value) if isinstance(value, Robot) else text_of(value)
-        return f"robot {value.name!r} {_hash(text.encode(errors='surrogatepass'))}"
+        return f"robot {value.name!r} {digest(value)[:16]}"
     if isinstance(value, PathLike):
         return repr(fspath(value))
     if isinstance(value, np.ndarray):
         small = value.size <= 20 or value.dtype.hasobject
-        return repr(value.tolist()) if small else f"array {value.shape} {value.dtype} {_hash(value.tobytes())}"
+        text = described(value.tolist(), depth + 1) if small else digest(value)[:16]
+        return f"array {value.shape} {value.dtype} {text}"
     kind = type(value).__qualname__
     if depth > DEEP:
         return kind
@@ -142,13 +131,9 @@ def described(value: Any, depth: int = 0) -> str:
         return f"{kind}({', '.join(sorted(described(x, depth + 1) for x in value))})"
     if isinstance(value, Mapping):
         items = [f"{described(k, depth + 1)}: {described(v, depth + 1)}" for k, v in value.items()]
-        return f"{kind}({', '.join(items)})"
+        return f"{kind}({', '.join(sorted(items))})"
     if is_dataclass(value):
         items = [f"{f.name}={described(getattr(value, f.name, None), depth + 1)}" for f in fields(value)]
         return f"{kind}({', '.join(items)})"
     robot = getattr(value, "__dict__", {}).get("robot")  # of what was compiled for one
     return f"{kind} of {described(robot, depth + 1)}" if robot is not None else kind
-
-
-def _hash(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:16]

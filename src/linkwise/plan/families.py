@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future, as_completed
@@ -13,6 +12,7 @@ from typing import Any
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.files import replacing
 from linkwise.plan.asked import asked
+from linkwise.plan.content import FORMAT, digest
 from linkwise.plan.processes import check_sendable, sent_back
 from linkwise.plan.result import Plan
 from linkwise.status import StatusLine
@@ -27,6 +27,7 @@ def sweep(
     *,
     executor: Executor | None = None,
     folder: str | PathLike[str] | None = None,
+    key: Callable[[Any], Any] | None = None,
     progress: bool = True,
 ) -> list[Plan]:
     """Plans for a family of values, such as weights or payloads, in their order.
@@ -37,12 +38,14 @@ def sweep(
 
     Args:
         solve: what to do for one value.
-        values: such as [0.0, 0.1, 1.0]; they are known by their `repr`.
+        values: such as [0.0, 0.1, 1.0].
         executor: any `concurrent.futures.Executor`: a pool of processes, or a cluster's.
         folder: where finished plans are kept; called again after a failure, only those that miss are solved. A folder
             belongs to one `solve`: its file "sweep.json" has the source of the function, the values that it takes from
             outside and its robots, and plans of another one are refused. What it calls in other modules and what files
-            it reads is not known there. Plans in a folder without that file, which is older, are taken as they are.
+            it reads is not known there. Values are known by their content at full precision, arrays and robots
+            included. What older versions left there, which knew values by their `repr`, is solved again.
+        key: what a value is known by in the folder, a function of it, where it has no content that can be read.
         progress: whether to show a line of it on a terminal.
     """
     if not callable(solve):
@@ -54,7 +57,9 @@ def sweep(
         raise InputError(f"sweep executor: expected a concurrent.futures.Executor, got {executor!r}.")
     if executor is not None:
         check_sendable("sweep", executor, {"solve": solve, "values": every})
-    store = _Store(folder, every, solve)
+    if key is not None and not callable(key):
+        raise InputError(f"sweep key: expected a function of a value, got {key!r}.")
+    store = _Store(folder, every, solve, key)
     line = StatusLine() if progress else None
     plans = {k: plan for k in range(len(every)) if (plan := store.read(k)) is not None}
 
@@ -112,22 +117,26 @@ def _in_executor(
 class _Store:
     """Finished plans in a folder, one file for each value, and a file that says what they are answers to."""
 
-    def __init__(self, folder: str | PathLike[str] | None, values: Sequence[Any], solve: Solve) -> None:
-        self.names = [f"{k:04d}-{hashlib.sha256(repr(v).encode()).hexdigest()[:16]}.npz" for k, v in enumerate(values)]
+    def __init__(
+        self, folder: str | PathLike[str] | None, values: Sequence[Any], solve: Solve, key: Callable[[Any], Any] | None
+    ) -> None:
         self.folder = None if folder is None else Path(folder)
+        self.names: list[str] = []
         if self.folder is not None:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise InputError(f"sweep folder {str(folder)!r}: {error.strerror or error}.") from error
-            self._claim(self.folder, asked(solve))
+            known = [digest(v if key is None else key(v), f"sweep value {k + 1}") for k, v in enumerate(values)]
+            self.names = [f"{k:04d}-{x[:32]}.npz" for k, x in enumerate(known)]
+            self._claim(self.folder, {"format": FORMAT, **asked(solve)})
 
     def _claim(self, folder: Path, now: dict[str, str]) -> None:
         """Write down what is asked, unless plans in the folder are answers to something else."""
         before = _read(folder / ASKED)
         if before == now:
             return
-        if before is not None and any(folder.glob("[0-9]*.npz")):
+        if before is not None and before.get("format") == FORMAT and any(folder.glob("[0-9]*.npz")):
             raise InputError(
                 f"sweep folder {str(folder)!r}: expected plans of this function, got plans of another:"
                 f" {_differences(before, now)}. Take another folder or remove this one; or, if its plans are right all"

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.errors import InputError, SimulationError, UnknownNameError
+from linkwise.errors import InputError, SimulationError
 from linkwise.parallel.dynamics import ParallelDynamics
 from linkwise.parallel.kernel import ParallelKernel, ParallelOptions
 from linkwise.parallel.robot import ParallelRobot
+from linkwise.simulate.budget import Budget
 from linkwise.simulate.energies import Energies
 from linkwise.simulate.events import Crossings, watches
 from linkwise.simulate.motions import Array
 from linkwise.simulate.parallel_rates import PARALLEL_POWERS, parallel_rates
 from linkwise.simulate.progress import Progress
-from linkwise.simulate.simulation import LONGEST, checked_times, checked_tolerances, smoothed_joint
-from linkwise.simulate.solver import METHODS, Run
-from linkwise.trajectory.platform import write_platform
+from linkwise.simulate.simulation import LONGEST, checked_method, checked_times, checked_tolerances, smoothed_joint
+from linkwise.simulate.solver import STIFF_SOLVER, Run
+from linkwise.trajectory.platform import platform_columns, write_platform
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +44,7 @@ class ParallelSimulation:
         forces: of the actuated joints (rows, na).
         positions: of the actuated joints (rows, na).
         energy: energies and works, and the drift of their balance.
-        status: "finished", "interrupted", or which event stopped it.
+        status: "finished", "interrupted", "out of time", "out of steps", "failed", or which event stopped it.
         events: what was watched, by name.
         notes: what else a user should know.
         facts: how it was computed.
@@ -95,12 +96,14 @@ def simulate_parallel(
     *,
     control: Any = None,
     external: Any = None,
-    method: str = "DOP853",
+    method: str | None = None,
     rtol: float = 1e-8,
     atol: float = 1e-10,
     max_step: float | None = None,
     events: Any = None,
     smooth_friction: bool = True,
+    time_limit: float | None = None,
+    max_steps: int | None = None,
     progress: Any = None,
 ) -> ParallelSimulation:
     """The motion of a platform under forces of the actuated joints, gravity, friction and springs of the legs.
@@ -117,18 +120,20 @@ def simulate_parallel(
             alone: solvers try steps that they then discard.
         external: the wrench of the environment on the platform, about its origin in world axes: six numbers, or a
             function of (t, pose, velocity).
-        method: "DOP853", "RK45", "RK23", "LSODA", "Radau" or "BDF".
+        method: "DOP853", "RK45", "RK23", "LSODA", "Radau" or "BDF"; None or "auto" is "DOP853", and "LSODA" for the
+            rest once the motion proves stiff.
         rtol: relative tolerance of a step.
         atol: absolute tolerance of a step.
         max_step: longest step, s; None is 0.1 s where control, wrenches or events are functions, else no bound.
         events: functions of (t, pose, velocity) whose zeros are sought; as in `simulate`.
         smooth_friction: integrate dry friction as coulomb * tanh(qd / width).
+        time_limit: seconds that the steps may take, as in `simulate`.
+        max_steps: the most steps of the solver, as in `simulate`.
         progress: as in `simulate`.
     """
     if not isinstance(robot, ParallelRobot):
         raise InputError(f"simulate_parallel: expected a ParallelRobot first, got {robot!r}. Use simulate for others.")
-    if method not in METHODS:
-        raise UnknownNameError("method of simulate_parallel", method, METHODS)
+    budget, method = Budget.checked(time_limit, max_steps), checked_method(method, "simulate_parallel")
     if max_step is None:
         max_step = LONGEST if callable(control) or callable(external) or events is not None else np.inf
     times, tolerances = checked_times(t), checked_tolerances(rtol=rtol, atol=atol, max_step=max_step)
@@ -138,22 +143,21 @@ def simulate_parallel(
     system = _System(model, control, external)
     y = system.start(pose0, velocity0)
     integrated: Any = system  # what a run asks of a `System`, it has
-    run = Run(integrated, times, watched, sign, keep=False)
+    run = Run(integrated, times, watched, sign, budget, keep=False)
 
     def result() -> ParallelSimulation:
         t, pose, velocity, acceleration, forces, positions, energy = system.result(run.course.rows)
         crossings = {w.name: w.result(robot.nq, robot.nv) for w in watched}
         motion = (t, pose, velocity, acceleration, forces, positions, energy)
-        return ParallelSimulation(robot, *motion, run.course.status, crossings, notes, facts)
+        facts = run.facts(begin) | {"rtol": tolerances["rtol"], "atol": tolerances["atol"]}
+        return ParallelSimulation(robot, *motion, run.course.status, crossings, notes + run.notes, facts)
 
-    facts: dict[str, Any] = {"method": method, "rtol": tolerances["rtol"], "atol": tolerances["atol"]}
     try:
-        run.go(y, method, **tolerances)
+        run.go(y, method or "DOP853", tolerances, turn=None if method else lambda: (STIFF_SOLVER, tolerances))
     except SimulationError as error:
         if run.course.rows:
             error.result = result()
         raise
-    facts |= {"steps": run.course.steps, "evaluations": system.evaluations, "seconds": time.perf_counter() - begin}
     return result()
 
 
@@ -165,6 +169,8 @@ class _System:
         self._par, self._rates = _compiled(robot, external is not None)
         self._control = _function(control, "control", robot.na) if control is not None else None
         self._load = _function(external, "external", 6) if external is not None else None
+        self.labels = [n for x in ("pose", "velocity") for n in platform_columns(robot, x)]
+        self.first_speed, self.environment = robot.nq, ""
         self.evaluations = 0
         self.asking = False  # whether one of the caller's functions is at work
         self._warnings: Any = np.geterr()  # of the caller's functions, whatever a solver does with those of its own
@@ -182,8 +188,19 @@ class _System:
     def __call__(self, t: float, y: Array) -> Array:
         self.evaluations += 1
         pose, velocity = self._split(y)
-        found = self._rates(pose, velocity, *self._inputs(t, pose, velocity))
-        rate = np.concatenate(found)
+        return self._rate(t, pose, velocity, *self._inputs(t, pose, velocity))
+
+    def held(self, t: float, y: Array) -> Callable[[float, Array], Array]:
+        """The same with forces and wrench held at what they are at a time and state."""
+        inputs = self._inputs(t, *self._split(y))
+        return lambda at, x: self._rate(at, *self._split(x), *inputs)
+
+    def laws(self, y: Array, label: str) -> list[tuple[float, str]]:
+        """Nothing acts on one number of the platform alone."""
+        return []
+
+    def _rate(self, t: float, pose: Array, velocity: Array, *inputs: Array) -> Array:
+        rate = np.concatenate(self._rates(pose, velocity, *inputs))
         if not np.isfinite(rate).all():
             raise SimulationError(
                 f"simulate_parallel: expected finite accelerations, got some that are not at t = {t:.9g} s, pose ="

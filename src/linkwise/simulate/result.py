@@ -44,7 +44,7 @@ class Simulation:
         qdd: accelerations (rows, nv).
         tau: forces of all joints (rows, nv): the control's on free joints, those that the motion takes on driven ones.
         energy: energies and works, and the drift of their balance.
-        status: "finished", "interrupted", or which event stopped it.
+        status: "finished", "interrupted", "out of time", "out of steps", "failed", or which event stopped it.
         events: what was watched, by name: times and states.
         notes: what else a user should know.
         facts: how it was computed: method, tolerances, steps, evaluations, seconds, versions.

@@ -17,6 +17,7 @@ from linkwise.options import Options
 from linkwise.robot.drive import Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
+from linkwise.simulate.budget import Budget
 from linkwise.simulate.energies import Energies
 from linkwise.simulate.events import Watch, watches
 from linkwise.simulate.files import versions
@@ -25,7 +26,7 @@ from linkwise.simulate.motions import Array, Prescribed, prescribed
 from linkwise.simulate.progress import Progress
 from linkwise.simulate.rates import POWERS, motion_rates
 from linkwise.simulate.result import Simulation
-from linkwise.simulate.solver import IMPLICIT, METHODS, Course, Run, work_scale
+from linkwise.simulate.solver import IMPLICIT, METHODS, STIFF_SOLVER, Choice, Course, Run, work_scale
 from linkwise.simulate.stiffness import STIFF, Slopes, fastest_rate
 from linkwise.simulate.system import Control, System, constant, loads_of
 
@@ -53,6 +54,8 @@ def simulate(
     events: Any = None,
     dense: bool = False,
     smooth_friction: bool = True,
+    time_limit: float | None = None,
+    max_steps: int | None = None,
     progress: Any = None,
 ) -> Simulation:
     """The motion of a robot under control, prescribed motions of some joints, and forces of its environment.
@@ -76,8 +79,9 @@ def simulate(
         forces: laws of the environment by frame, as in `compile`: `law(pose, velocity) -> Wrench`.
         joint_forces: laws along joints, as in `compile`, such as `joint_stops(robot)`.
         external: wrenches on frames or links, in their axes: six numbers, or a function of (t, q, qd) that gives them.
-        method: "DOP853", "RK45", "RK23", or "LSODA", "Radau", "BDF" for stiff forces such as hard contacts; None is
-            "DOP853", or "LSODA" where springs and dampers of joints and drives are stiff.
+        method: "DOP853", "RK45", "RK23", or "LSODA", "Radau", "BDF" for stiff forces such as hard contacts; None or
+            "auto" is "LSODA" where springs, dampers and viscous friction of joints and drives are stiff, else "DOP853",
+            and "LSODA" for the rest once contacts, control or other laws prove stiff on the way.
         rtol: relative tolerance of a step.
         atol: absolute tolerance of a step, in rad, m, rad/s and m/s.
         max_step: longest step, s, shorter than the shortest thing that happens from outside; None is 0.1 s where
@@ -86,6 +90,9 @@ def simulate(
             and `direction` as SciPy has them.
         dense: keep what is needed for `result.state(t)` at any time.
         smooth_friction: integrate dry friction as coulomb * tanh(qd / width), which a solver can pass at standstill.
+        time_limit: seconds of wall time that the steps may take, compiling not counted; None for any. When they are
+            used up a `SimulationError` says what takes so long, and its `result` has the motion up to there.
+        max_steps: the most steps of the solver, with the same end; None is 500,000.
         progress: a function of (t, end) that is called now and then; None writes a line to a terminal after 2 s, False
             does not.
 
@@ -103,8 +110,7 @@ def simulate(
         outside = callable(control) or any(x is not None for x in (driven, events, external))
         max_step = LONGEST if outside else np.inf
     times, tolerances = checked_times(t), checked_tolerances(rtol=rtol, atol=atol, max_step=max_step)
-    if method is not None and method not in METHODS:
-        raise UnknownNameError("method of simulate", method, METHODS)
+    budget, method = Budget.checked(time_limit, max_steps), checked_method(method, "simulate")
     model, notes = _model(robot, smooth_friction)
     motions, loads = prescribed(model, driven), loads_of(external, model)
     watched, sign = watches(events), Progress(float(times[0]), float(times[-1]), progress)
@@ -119,23 +125,36 @@ def simulate(
     if model.loops:
         q, qd, moved = closed_start(model, q, qd, (q0, qd0), tuple(m.joint for m in motions))
         notes += moved
-    method = method or ("LSODA" if fastest_rate(model, q) > STIFF else "DOP853")
-    slopes = {"jac": Slopes(system, kernels.rates)} if _takes_slopes(method, system) else {}
     y = system.start(q, qd)
     atols = np.full(len(y), tolerances["atol"])
     atols[-len(POWERS) :] *= work_scale(model, q)
 
-    run = Run(system, times, watched, sign, keep=bool(dense))
-    facts: dict[str, Any] = {"method": method, "rtol": tolerances["rtol"], "atol": tolerances["atol"]}
+    def options_of(solver: str) -> Choice:
+        slopes = {"jac": Slopes(system, kernels.rates)} if _takes_slopes(solver, system) else {}
+        return solver, {**tolerances, **slopes, "atol": atols}
+
+    def result() -> Simulation:
+        facts = run.facts(begin) | {"rtol": tolerances["rtol"], "atol": tolerances["atol"], "versions": versions()}
+        return _result(robot, system, kernels, run.course, watched, notes + run.notes, facts)
+
+    run = Run(system, times, watched, sign, budget, keep=bool(dense))
+    first = method or (STIFF_SOLVER if fastest_rate(model, q) > STIFF else "DOP853")
     try:
-        run.go(y, method, **{**tolerances, **slopes, "atol": atols})
+        run.go(y, *options_of(first), turn=None if method else lambda: options_of(STIFF_SOLVER))
     except SimulationError as error:
         if run.course.rows:
-            error.result = _result(robot, system, kernels, run.course, watched, notes, facts)
+            error.result = result()
         raise
-    facts |= {"steps": run.course.steps, "evaluations": system.evaluations, "seconds": time.perf_counter() - begin}
-    facts["versions"] = versions()
-    return _result(robot, system, kernels, run.course, watched, notes, facts)
+    return result()
+
+
+def checked_method(method: Any, where: str) -> str | None:
+    """The solver asked for; None where that is left open."""
+    if method in (None, "auto"):
+        return None
+    if method not in METHODS:
+        raise UnknownNameError(f"method of {where}", method, ["auto", *METHODS])
+    return str(method)
 
 
 def _takes_slopes(method: str, system: System) -> bool:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import LinkwiseError, SimulationError
+from linkwise.simulate.budget import Budget, Spent
+from linkwise.simulate.diagnosis import KEPT, Trail, is_stiff, stiff_words, why
 from linkwise.simulate.events import Watch
 from linkwise.simulate.motions import Array
 from linkwise.simulate.progress import Progress
 from linkwise.simulate.system import System
 
 TINY = 1e-16  # of the whole time: a step below this leads nowhere
+NOTHING = 1e-200  # of a state
 STUCK = 100  # so many of them in a row
 METHODS = ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")
 IMPLICIT = ("Radau", "BDF", "LSODA")  # at least where it pays: these ask for a Jacobian
+STIFF_SOLVER = "LSODA"  # what is taken where explicit steps are too short
+Choice = tuple[str, dict[str, Any]]  # a solver and its options
 
 
 @dataclass
@@ -28,6 +34,8 @@ class Course:
     status: str = "finished"
     steps: int = 0
     breaks: list[float] = field(default_factory=list)
+    methods: list[str] = field(default_factory=list)  # of SciPy's, one after the other
+    turned: float | None = None  # when the second took over
     pieces: list[Any] = field(default_factory=list)  # interpolants of the steps, where they are kept
 
 
@@ -35,31 +43,69 @@ class Run:
     """One simulation from the first of `times` to the last."""
 
     def __init__(
-        self, system: System, times: Array, events: Sequence[Watch], progress: Progress, *, keep: bool
+        self,
+        system: System,
+        times: Array,
+        events: Sequence[Watch],
+        progress: Progress,
+        budget: Budget,
+        *,
+        keep: bool,
     ) -> None:
         self._system, self._times, self._events, self._progress, self._keep = system, times, events, progress, keep
+        self._budget, self._trail = budget, Trail()
         self._next = 0  # of `times`, the first that has no row
         self._short = 0  # steps in a row that lead nowhere
         self.course = Course()
 
-    def go(self, y: Array, method: str, **options: Any) -> Course:
-        """Integrate from the state `y`; Ctrl-C ends it early, and an error leaves what was computed in `course`."""
-        import scipy.integrate
+    def go(self, y: Array, method: str, options: dict[str, Any], turn: Callable[[], Choice] | None = None) -> Course:
+        """Integrate from the state `y`; Ctrl-C ends it early, and an error leaves what was computed in `course`.
 
+        Args:
+            y: at the first time.
+            method: of SciPy's.
+            options: of the solver.
+            turn: gives another solver with its options, where the motion proves stiff for an explicit one.
+        """
         course, t = self.course, float(self._times[0])
         course.breaks.append(t)
+        course.methods.append(method)
+        self._trail.first = float(np.abs(y).max(initial=0.0))
         try:
             self._record(t, y)
             for watch in self._events:
                 watch.begin(t, *self._system.state(t, y))
-            with _solver_at_work():
-                solver = getattr(scipy.integrate, method)(self._system, t, y, float(self._times[-1]), **options)
+            self._system(t, y)  # compiles, which is no part of a budget
+            self._budget.begin(len(y))
+            solver = self._solver(t, y, method, options)
             while solver.status == "running":
-                self._advance(solver, method)
+                try:
+                    self._advance(solver, method)
+                except SimulationError as error:
+                    if method in IMPLICIT or not (stiff := self._hint(t, y)):
+                        raise
+                    if turn is None:
+                        raise SimulationError(f"{error} {stiff}") from error
+                    solver, method, turn = self._turned(t, y, turn)
+                    continue
+                if not np.isfinite(solver.y).all() and ((y != 0.0) & (np.abs(y) < NOTHING)).any():
+                    y = np.where(np.abs(y) < NOTHING, 0.0, y)  # where numbers are next to none, LSODA divides by zero
+                    solver = self._solver(t, y, *self._choice)
+                    continue
                 if self._step(solver):
                     break
                 t, y = solver.t, solver.y.copy()
                 self._progress.update(t)
+                self._trail.steps.append((t, t - solver.t_old, y))
+                if solver.status != "running":
+                    break
+                self._budget.step(course.steps)
+                if turn and method not in IMPLICIT and course.steps % KEPT == 0 and self._is_stiff(t):
+                    solver, method, turn = self._turned(t, y, turn)
+        except Spent as spent:
+            course.status = "out of time" if "time_limit" in str(spent) else "out of steps"
+            self._finish_row(t, y)
+            raise SimulationError(self._stopped(t, method, spent)) from None
         except KeyboardInterrupt:
             if not course.rows:
                 raise
@@ -73,6 +119,58 @@ class Run:
         finally:
             self._progress.close(t)
         return course
+
+    def facts(self, begin: float) -> dict[str, Any]:
+        """How it was computed, since the moment `begin` of the clock."""
+        return {
+            "method": ", then ".join(self.course.methods),
+            "steps": self.course.steps,
+            "evaluations": self._system.evaluations,
+            "seconds": time.perf_counter() - begin,
+        }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of the solver."""
+        if self.course.turned is None:
+            return ()
+        return (f"stiff from t = {self.course.turned:.4g} s on, and so continued by {self.course.methods[-1]}",)
+
+    def _solver(self, t: float, y: Array, method: str, options: dict[str, Any]) -> Any:
+        import scipy.integrate
+
+        self._choice = (method, options)
+        with _solver_at_work():
+            return getattr(scipy.integrate, method)(self._rate, t, y, float(self._times[-1]), **options)
+
+    def _turned(self, t: float, y: Array, turn: Callable[[], Choice]) -> tuple[Any, str, None]:
+        """The other solver, which goes on from a state; there is no third."""
+        method, options = turn()
+        self.course.methods.append(method)
+        self.course.turned = t
+        return self._solver(t, y, method, options), method, None
+
+    def _rate(self, t: float, y: Array) -> Array:
+        self._budget.evaluate()
+        return self._system(t, y)
+
+    def _is_stiff(self, t: float) -> bool:
+        return is_stiff(self._system, self._trail, float(self._times[-1]) - t)
+
+    def _hint(self, t: float, y: Array) -> str:
+        return stiff_words(self._system, t, y, float(self._times[-1]) - t)
+
+    def _why(self, method: str) -> str:
+        return why(self._system, self._trail, float(self._times[-1]), self._events, method not in IMPLICIT)
+
+    def _stopped(self, t: float, method: str, spent: Spent) -> str:
+        """What to say when a budget is used up."""
+        done = f"after {self.course.steps} steps of {method} in {self._budget.elapsed:.3g} s"
+        return (
+            f"simulate: stopped at t = {t:.9g} of {self._times[-1]:g} s {done}, which used up {spent}."
+            f" {self._why(method)} The error's `result` has the motion up to there; time_limit= and max_steps= allow"
+            " more."
+        )
 
     def _advance(self, solver: Any, method: str) -> None:
         """One step of the solver, or an error where it cannot go on."""
@@ -91,7 +189,7 @@ class Run:
             raise SimulationError(
                 f"simulate: the solver {method} stopped at t = {solver.t:.9g} s: {message or 'no reason given'}"
                 " Loosen rtol and atol, try method='LSODA' or 'Radau' for stiff forces, or look for jumps in"
-                " control and forces."
+                f" control and forces. {self._why(method)}".rstrip()
             )
 
     def _step(self, solver: Any) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from linkwise.algorithms import mass_matrix
@@ -9,35 +12,89 @@ from linkwise.backend.call import caller
 from linkwise.graph.derivative import forward
 from linkwise.graph.program import Port, finish
 from linkwise.kernel import Kernel
+from linkwise.robot.drive import Friction
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.simulate.motions import Array
-from linkwise.simulate.system import System
+
+if TYPE_CHECKING:
+    from linkwise.simulate.system import System
 
 STIFF = 1000.0  # rad/s or 1/s: where springs swing or creep faster, a method that turns implicit at need is quicker
 
 
+class Law(NamedTuple):
+    """A torque -stiffness d^T q - damping d^T qd along a direction d (nv) of the coordinates; `dry` only near rest."""
+
+    words: str
+    joint: str
+    direction: Array
+    stiffness: float
+    damping: float
+    dry: float = 0.0
+
+
 def fastest_rate(robot: Robot, q: Array) -> float:
-    """The fastest that springs and dampers of joints and drives make the robot swing or creep about `q`, 1/s."""
-    n, tree = robot.nv, Tree.of(robot)
+    """The fastest that springs, dampers and viscous friction make the robot swing or creep about `q`, 1/s."""
+    n = robot.nv
     K, D = np.zeros((n, n)), np.zeros((n, n))
-    for b in tree.bodies:
-        if b.spring is not None:
-            K[b.v, b.v] += b.spring.stiffness * b.ratio**2
-            D[b.v, b.v] += b.spring.damping * b.ratio**2
-        if b.elastic is not None:
-            between = np.zeros(n)
-            between[b.elastic.v], between[b.v] = 1.0, -b.ratio
-            K += b.elastic.stiffness * np.outer(between, between)
-            D += b.elastic.damping * np.outer(between, between)
+    for law in _laws(robot):
+        square = np.outer(law.direction, law.direction)
+        K += law.stiffness * square
+        D += law.damping * square
     if not (K.any() or D.any()):
         return 0.0
-    M = np.reshape(mass_matrix(robot, q.tolist()), (n, n))
     try:
-        swing, creep = (np.abs(np.linalg.eigvals(np.linalg.solve(M, X))).max() for X in (K, D))
+        swing, creep = (np.abs(np.linalg.eigvals(np.linalg.solve(_mass(robot, q), X))).max() for X in (K, D))
     except np.linalg.LinAlgError:
         return 0.0  # a robot that cannot be simulated is refused elsewhere
     return float(max(np.sqrt(swing), creep))
+
+
+def joint_laws(robot: Robot, q: Array, joint: str) -> list[tuple[float, str]]:
+    """What acts on a joint, or on its motor, each with the rate that it alone makes, 1/s."""
+    found: list[tuple[float, str]] = []
+    try:
+        M = _mass(robot, q)
+        for law in _laws(robot):
+            if law.joint not in (joint, joint.removesuffix(".motor")):
+                continue
+            mobility = float(law.direction @ np.linalg.solve(M, law.direction))
+            found.append((max(np.sqrt(abs(law.stiffness * mobility)), (law.damping + law.dry) * mobility), law.words))
+    except np.linalg.LinAlgError:
+        return []
+    return found
+
+
+def _mass(robot: Robot, q: Array) -> Array:
+    return np.reshape(mass_matrix(robot, q.tolist()), (robot.nv, robot.nv))
+
+
+def _laws(robot: Robot) -> Iterator[Law]:
+    for body in Tree.of(robot).bodies[1:]:
+        if not body.is_single:
+            continue
+        along = np.zeros(robot.nv)
+        along[body.v] = body.ratio
+        if body.spring is not None:
+            spring = body.spring
+            words = f"its spring (stiffness {spring.stiffness:g}, damping {spring.damping:g})"
+            yield Law(words, body.name, along, spring.stiffness, spring.damping)
+        yield _resisting(body.friction, 1.0, "friction", body.name, along)
+        yield _resisting(body.motor_friction, body.gear, "friction of its drive", body.name, along)
+        if body.elastic is not None:
+            elastic, between, motor = body.elastic, -along, np.zeros(robot.nv)
+            between[elastic.v] = motor[elastic.v] = 1.0
+            words = f"the spring of its drive (stiffness {elastic.stiffness:g}, damping {elastic.damping:g})"
+            yield Law(words, body.name, between, float(elastic.stiffness), float(elastic.damping))
+            yield _resisting(elastic.friction, elastic.gear, "friction of its motor", body.name, motor)
+
+
+def _resisting(friction: Friction, gear: float, what: str, joint: str, along: Array) -> Law:
+    """Viscous friction, and the slope of dry friction at rest."""
+    dry = max(friction.coulomb, friction.static) / friction.width * gear * gear
+    words = f"the {what} (viscous {friction.viscous:g}" + (f", dry {friction.coulomb:g})" if dry else ")")
+    return Law(words, joint, along, 0.0, float(friction.viscous * gear * gear), float(dry))
 
 
 class Slopes:

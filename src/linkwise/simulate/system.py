@@ -13,6 +13,8 @@ from linkwise.kernel import Kernel
 from linkwise.robot.robot import Robot
 from linkwise.simulate.motions import Array, Prescribed
 from linkwise.simulate.rates import POWERS
+from linkwise.simulate.stiffness import joint_laws
+from linkwise.trajectory.columns import column_names
 
 Control = Callable[[float, Array, Array], Any]
 
@@ -39,6 +41,11 @@ class System:
         self.free_v = np.array([s.v + k for s in free for k in range(s.nv)], dtype=int)
         self._turning = [slice(s.q + 3, s.q + 7) for s in robot.slots.values() if s.nq == 7]
         self._drives: Any = robot.motors
+        positions, speeds = (column_names(robot, x) for x in ("q", "qd"))
+        self.labels = [positions[k] for k in self.free_q] + [speeds[k] for k in self.free_v]
+        self.first_speed = len(self.free_q)
+        laws = [name for name, _ in (*kernel.options.forces, *kernel.options.joint_forces)]
+        self.environment = f"the laws of forces or joint_forces on {', '.join(map(repr, laws))}" if laws else ""
         self.evaluations = 0
         self.asking = False  # whether one of the caller's functions is at work
         self._warnings: Any = np.geterr()  # of the caller's functions, whatever a solver does with those of its own
@@ -50,7 +57,19 @@ class System:
     def __call__(self, t: float, y: Array) -> Array:
         """The rate of the state; what is not finite is answered by an error, because solvers hang on it."""
         self.evaluations += 1
-        q, qd, *inputs = self.arguments(t, y)
+        return self._rate(t, *self.arguments(t, y))
+
+    def held(self, t: float, y: Array) -> Callable[[float, Array], Array]:
+        """The same with control and wrenches held at what they are at a time and state."""
+        inputs = self.arguments(t, y)[2:]
+        return lambda at, x: self._rate(at, *self._expanded(at, x)[:2], *inputs)
+
+    def laws(self, y: Array, label: str) -> list[tuple[float, str]]:
+        """What the robot has that acts on the coordinate of a velocity, each with the rate that it makes, 1/s."""
+        q = self._expanded(0.0, y)[0] if not self._motions else np.zeros(self.robot.nq)
+        return joint_laws(self.robot, self._unit(q), label.partition(".")[2])
+
+    def _rate(self, t: float, q: Array, qd: Array, *inputs: Array) -> Array:
         found = self._kernel(q, qd, *inputs)
         rate = np.concatenate([found.q_dot[self.free_q], found.qdd[self.free_v], found.power])
         if not np.isfinite(rate).all():

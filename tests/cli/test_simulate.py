@@ -116,3 +116,21 @@ def test_ctrl_c_keeps_what_there_is_and_ends_as_in_other_commands(folder, monkey
     assert done.exit_code == 130
     assert json.loads(done.stdout)["status"] == "interrupted"
     assert 0.0 < lw.Simulation.load("part.npz").t[-1] <= 0.5
+
+
+def test_a_budget_keeps_what_there_is_and_says_so(folder):
+    done = linkwise("simulate", "arm.urdf", "--max-steps", "10", "--json", "-o", "part.npz")
+    assert done.exit_code == 1
+    told = json.loads(done.stdout)
+    assert told["status"] == "out of steps"
+    assert "used up its max_steps=10" in told["problem"]
+    assert told["steps"] == 10
+    assert 0.0 < lw.Simulation.load("part.npz").t[-1] < 2.0
+    done = linkwise("simulate", "arm.urdf", "--time", "1e7", "--time-limit", "0.5", "-o", "part.csv")
+    assert done.exit_code == 1
+    assert "out of time" in done.stdout
+    assert "problem: simulate: stopped at t =" in done.stdout
+    assert (folder / "part.csv").exists()
+    done = linkwise("simulate", "delta", "--time", "0.2", "--max-steps", "3", "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["status"] == "out of steps"

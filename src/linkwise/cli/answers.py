@@ -102,7 +102,7 @@ def simulation_facts(result: Any, problem: str) -> dict[str, Any]:
     """What JSON tells of any simulation."""
     return {
         "robot": result.robot.name,
-        "status": "failed" if problem else result.status,
+        "status": result.status,
         "problem": problem,
         "end": float(result.t[-1]),
         "rows": len(result),

@@ -97,9 +97,20 @@ def setting(flag: str, variable: str, kind: SettingType, text: str) -> Callable[
 )
 @click.option(
     "--method",
-    type=click.Choice(["DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF"]),
-    default=None,
-    help="SciPy's solver; the last three are for stiff robots. DOP853 if not given, LSODA where springs are stiff.",
+    type=click.Choice(["DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF", "auto"]),
+    default="auto",
+    show_default=True,
+    help="SciPy's solver; LSODA, Radau and BDF are for stiff robots. auto is DOP853, or LSODA where a motion is stiff.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0.0, min_open=True),
+    help="Seconds that it may take; then what there is is written, with exit code 1.",
+)
+@click.option(
+    "--max-steps",
+    type=click.IntRange(min=1),
+    help="The most steps of the solver, with the same end; 500,000 if not given.",
 )
 @click.option("--output", "-o", type=OutputFile(".npz", ".csv"), help="Where to write the motion: .npz or .csv.")
 @click.option(
@@ -111,8 +122,8 @@ def setting(flag: str, variable: str, kind: SettingType, text: str) -> Callable[
 @json_option
 def simulate(
     robot: str, end: float, starts: tuple[Setting, ...], speeds: tuple[Setting, ...], torques: tuple[Setting, ...],
-    drives: tuple[Setting, ...], holds: tuple[str, ...], method: str | None, output: Path | None, plot: Path | None,
-    as_json: bool, **options: Any,
+    drives: tuple[Setting, ...], holds: tuple[str, ...], method: str, time_limit: float | None,
+    max_steps: int | None, output: Path | None, plot: Path | None, as_json: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Simulate how a robot moves from a start, under torques, with some joints driven.
 
@@ -125,7 +136,8 @@ def simulate(
     for actuated joints.
 
     Results in an .npz file hold the robot too; `linkwise torque` takes both kinds of file as motions. Exit code 1 means
-    that the simulation could not go on, 130 that it was stopped by Ctrl-C; what was computed is kept.
+    that the simulation could not go on or used up its time or steps, 130 that it was stopped by Ctrl-C; what was
+    computed is kept.
 
     \b
     Examples:
@@ -139,10 +151,11 @@ def simulate(
     from linkwise.robot.library.parallel import is_parallel
     from linkwise.simulate.simulation import simulate as run
 
+    solver: dict[str, Any] = {"method": method, "time_limit": time_limit, "max_steps": max_steps}
     if is_parallel(robot):
         refuse_for_parallel(robot, {"--drive": bool(drives), "--hold": bool(holds)})
         return parallel_simulate(
-            load_parallel(robot, **options), end, starts, speeds, torques, method=method, output=output, plot=plot,
+            load_parallel(robot, **options), end, starts, speeds, torques, solver=solver, output=output, plot=plot,
             as_json=as_json,
         )  # fmt: skip
     model = load(robot, **options)
@@ -152,7 +165,7 @@ def simulate(
     _refuse_torques_of_driven(torques, driven)
 
     def simulated() -> Simulation:
-        return run(model, start, speed, end, control=tau if torques else None, driven=driven or None, method=method)
+        return run(model, start, speed, end, control=tau if torques else None, driven=driven or None, **solver)
 
     return simulation(simulated, _facts, _print, output, plot, as_json)
 

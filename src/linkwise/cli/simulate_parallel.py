@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ def parallel_simulate(
     speeds: Settings,
     torques: Settings,
     *,
-    method: str | None,
+    solver: Mapping[str, Any],
     output: Path | None,
     plot: Path | None,
     as_json: bool,
@@ -39,7 +39,7 @@ def parallel_simulate(
     begin = _home(robot) if pose is None else pose
 
     def simulated() -> ParallelSimulation:
-        return simulate_parallel(robot, begin, velocity, end, control=forces, method=method or "DOP853")
+        return simulate_parallel(robot, begin, velocity, end, control=forces, **solver)
 
     return simulation(simulated, _facts, _print, output, plot, as_json)
 

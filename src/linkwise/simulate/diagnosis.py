@@ -18,9 +18,11 @@ FEW = 20  # steps of which nothing can be told
 SHIFT = 1e-6  # of a coordinate, relative to its size where that is above 1
 DECAYS, SWINGS = 2.0, 3.5  # rate times step above which stability bounds an explicit solver's steps, not accuracy
 SLOW = 0.02  # rate times step below which the robot is not what takes short steps
+SETTLES = 1.0  # rate times step above which what settles is what bounds the steps
 RESOLVED = 0.2  # rate times step above which steps follow a swing
 GROWN = 100.0  # times the speed of before: a motion that runs away
 TURNS = 0.25  # of steps in which a speed changes its sign: chattering
+FAST = 300.0  # rad/s: a swing that a robot seldom means
 FORCED = 0.3  # of accelerations: a change with time that is large
 CROWD = 4  # crossings of an event in a step, at most
 NEAR = 30.0  # times a rate: what could have made it
@@ -108,11 +110,14 @@ def stiff_words(system: Dynamic, t: float, y: Array, left: float) -> str:
 
 def why(system: Dynamic, trail: Trail, end: float, events: Iterable[Watch], explicit: bool) -> str:
     """What keeps a run from its end, and what to do."""
-    if len(trail.steps) < FEW:
-        return "Each step takes long: the functions given are slow, or a step is tried again and again."
+    if not trail.steps:
+        return "No step was finished: the functions given are slow, or a step is tried again and again."
     t, _, y = trail.steps[-1]
-    h, found = trail.length, modes(system, system, t, y)
+    h = trail.length
     pace = f"Steps are of {h:.2g} s, {end - t:.3g} s are left"
+    if len(trail.steps) < FEW:
+        return f"{pace}, about {(end - t) / h:.2g} more steps at this pace."
+    found = modes(system, system, t, y)
     states = np.array([x for _, _, x in trail.steps])[:, : len(system.labels)]
     for told in (
         _crowded(trail, events),
@@ -126,8 +131,7 @@ def why(system: Dynamic, trail: Trail, end: float, events: Iterable[Watch], expl
     fastest = _fastest(found)
     if fastest * h < SLOW:
         return f"{pace}, although the robot's own rates are below {max(fastest, 1e-3):.2g} 1/s: {OUTSIDE}"
-    more = (end - t) / h
-    return f"{pace}, about {more:.2g} more steps: nothing is wrong with the motion, it is long. Allow more."
+    return f"{pace}, about {(end - t) / h:.2g} more steps: nothing is wrong with the motion, it is long. Allow more."
 
 
 def _crowded(trail: Trail, events: Iterable[Watch]) -> str:
@@ -152,8 +156,9 @@ def _grown(system: Dynamic, trail: Trail, found: list[Mode], states: Array, t: f
         return ""
     still = y.copy()
     still[v : len(system.labels)] = 0.0
-    if found and _fastest(modes(system, system, t, still)) > 0.5 * _fastest(found):
-        return ""  # as fast at rest: no speed makes it so
+    rest = modes(system, system, t, still)
+    if rest and abs(rest[0].value) > 0.5 * _fastest(found) and rest[0].value.real < 0.1 * abs(rest[0].value):
+        return ""  # as fast at rest, where nothing grows: a swing, not a motion that runs away
     rising = max((m.value.real for m in found), default=0.0)
     alone = max((m.value.real for m in modes(system, system.held(t, y), t, y)), default=0.0)
     by = " under control or wrenches" if rising > 0.0 and alone < 0.5 * rising else ""
@@ -194,13 +199,15 @@ def _chattering(system: Dynamic, found: list[Mode], states: Array, h: float) -> 
 
 def _bound(system: Dynamic, found: list[Mode], h: float, t: float, y: Array, explicit: bool) -> str:
     """A rate that bounds the steps: stiff, or a swing that they follow."""
-    if not found or abs(found[0].value) * h < RESOLVED:
+    if not found:
         return ""
     value, label = found[0]
-    rate = abs(value)
+    rate, swings = abs(value), abs(value.imag) > abs(value.real)
+    if rate * h < SLOW or (rate < FAST if swings else -value.real * h < SETTLES):
+        return ""
     alone = _fastest(modes(system, system.held(t, y), t, y))
     by = " by control or wrenches" if alone < 0.5 * rate else _law(system, y, label, rate)
-    if abs(value.imag) > abs(value.real):
+    if swings:
         return (
             f"{label} swings at {rate:.3g} rad/s{by}, and steps follow each swing. Give it damping, make it softer, or"
             " leave it out: what swings so fast is mostly rigid."

@@ -19,6 +19,7 @@ from linkwise.simulate.system import System
 
 TINY = 1e-16  # of the whole time: a step below this leads nowhere
 NOTHING = 1e-200  # of a state
+SHORTER, RETRIES = 30.0, 60  # how a step that failed is tried again
 STUCK = 100  # so many of them in a row
 METHODS = ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")
 IMPLICIT = ("Radau", "BDF", "LSODA")  # at least where it pays: these ask for a Jacobian
@@ -56,6 +57,8 @@ class Run:
         self._budget, self._trail = budget, Trail()
         self._next = 0  # of `times`, the first that has no row
         self._short = 0  # steps in a row that lead nowhere
+        self._doubt: tuple[int, SimulationError] | None = None  # a failure, and the step by which it is mended or not
+        self._tried, self._retries = 0.0, 0  # the last time at which rates were asked, and steps made shorter
         self.course = Course()
 
     def go(self, y: Array, method: str, options: dict[str, Any], turn: Callable[[], Choice] | None = None) -> Course:
@@ -81,12 +84,14 @@ class Run:
             while solver.status == "running":
                 try:
                     self._advance(solver, method)
-                except SimulationError as error:
-                    if method in IMPLICIT or not (stiff := self._hint(t, y)):
-                        raise
-                    if turn is None:
-                        raise SimulationError(f"{error} {stiff}") from error
-                    solver, method, turn = self._turned(t, y, turn)
+                except SimulationError as error:  # a step that leapt too far: another solver, or a shorter one
+                    stiff = "" if method in IMPLICIT else self._hint(t, y)
+                    if turn and stiff:
+                        solver, method, turn = self._turned(t, y, turn)
+                    elif (again := self._shorter(t, y, solver)) is not None:
+                        solver, self._doubt = again, (course.steps + 2 * KEPT, error)
+                    else:
+                        raise SimulationError(f"{self._doubt[1] if self._doubt else error} {stiff}".rstrip()) from error
                     continue
                 if not np.isfinite(solver.y).all() and ((y != 0.0) & (np.abs(y) < NOTHING)).any():
                     y = np.where(np.abs(y) < NOTHING, 0.0, y)  # where numbers are next to none, LSODA divides by zero
@@ -100,6 +105,7 @@ class Run:
                 if solver.status != "running":
                     break
                 self._budget.step(course.steps)
+                self._settle_doubt(t)
                 if turn and method not in IMPLICIT and course.steps % KEPT == 0 and self._is_stiff(t):
                     solver, method, turn = self._turned(t, y, turn)
         except Spent as spent:
@@ -136,10 +142,11 @@ class Run:
             return ()
         return (f"stiff from t = {self.course.turned:.4g} s on, and so continued by {self.course.methods[-1]}",)
 
-    def _solver(self, t: float, y: Array, method: str, options: dict[str, Any]) -> Any:
+    def _solver(self, t: float, y: Array, method: str, options: dict[str, Any], anew: bool = True) -> Any:
         import scipy.integrate
 
-        self._choice = (method, options)
+        if anew:
+            self._choice = (method, options)
         with _solver_at_work():
             return getattr(scipy.integrate, method)(self._rate, t, y, float(self._times[-1]), **options)
 
@@ -150,8 +157,25 @@ class Run:
         self.course.turned = t
         return self._solver(t, y, method, options), method, None
 
+    def _shorter(self, t: float, y: Array, solver: Any) -> Any:
+        """The same solver with a first step much shorter than the one that failed; None where that is no way out."""
+        step, self._retries = (self._tried - t) / SHORTER, self._retries + 1
+        if solver.status == "failed" or self._short == STUCK or self._retries > RETRIES or t + step <= t:
+            return None
+        method, options = self._choice
+        return self._solver(t, y, method, {**options, "first_step": step}, anew=False)
+
+    def _settle_doubt(self, t: float) -> None:
+        """After a step that failed and some shorter ones: the failure stands where these lead nowhere."""
+        if self._doubt and self.course.steps >= self._doubt[0]:
+            longest = max(h for _, h, _ in self._trail.steps)
+            if float(self._times[-1]) - t > self._budget.steps * longest:
+                raise self._doubt[1]
+            self._doubt = None
+
     def _rate(self, t: float, y: Array) -> Array:
         self._budget.evaluate()
+        self._tried = t
         return self._system(t, y)
 
     def _is_stiff(self, t: float) -> bool:

@@ -4,12 +4,14 @@ import re
 import signal
 import threading
 import time
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.simulate.diagnosis import modes
 from linkwise.simulate.solver import METHODS
 from support.elastic import hua_arm
 
@@ -306,4 +308,32 @@ def test_ctrl_c_ends_at_once_and_the_next_simulation_is_right(method):
     press.join()
     again = lw.simulate(FREE, BENT, None, 0.1, method=method)
     np.testing.assert_array_equal(again.q, expected.q)
+    assert again.status == "finished"
+
+
+def test_functions_that_fail_beside_the_motion_do_not_hide_why_it_stopped():
+    """A control may raise what it likes at states that the simulation never had."""
+
+    class Fails:
+        labels, first_speed, environment, asking = ["q.a", "qd.a"], 1, "", True
+
+        def __call__(self, t, y):
+            if y[1]:
+                raise KeyError("beside the motion")
+            return np.zeros(2)
+
+    fails = Fails()
+    assert modes(fails, 0.0, np.zeros(2)) == []
+    assert not fails.asking
+
+
+def test_lsoda_within_lsoda_is_refused_in_words():
+    def nested(t, q, qd):
+        lw.simulate(FREE, q, qd, 0.01, method="LSODA")
+        return np.zeros(7)
+
+    with warnings.catch_warnings(), pytest.raises(lw.SimulationError, match="within a control"):
+        warnings.simplefilter("ignore")  # of SciPy's, which depend on its version
+        lw.simulate(FREE, BENT, None, 0.05, method="LSODA", control=nested)
+    again = lw.simulate(FREE, BENT, None, 0.05, method="LSODA")
     assert again.status == "finished"

@@ -49,6 +49,11 @@ class Budget:
         """Seconds since the beginning."""
         return time.perf_counter() - self._begin
 
+    @property
+    def each(self) -> float:
+        """Seconds that an evaluation takes."""
+        return self.elapsed / max(1, self._used)
+
     def evaluate(self) -> None:
         """Count an evaluation of the rates."""
         self._used += 1

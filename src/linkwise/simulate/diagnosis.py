@@ -9,7 +9,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from linkwise.errors import LinkwiseError
 from linkwise.simulate.events import Watch
 from linkwise.simulate.motions import Array
 
@@ -39,6 +38,7 @@ class Dynamic(Protocol):
     labels: list[str]  # positions, then velocities
     first_speed: int  # where velocities begin
     environment: str  # laws of the user's, in words
+    asking: bool  # whether one of the user's functions is at work
 
     def __call__(self, t: float, y: Array) -> Array: ...
 
@@ -69,19 +69,21 @@ class Trail:
         return float(np.median([h for _, h, _ in self.steps])) if self.steps else 0.0
 
 
-def modes(system: Dynamic, rate: Callable[[float, Array], Array], t: float, y: Array) -> list[Mode]:
-    """Eigenvalues of d rate / d y, largest first; none where rates cannot be had."""
+def modes(system: Dynamic, t: float, y: Array, *, held: bool = False) -> list[Mode]:
+    """Eigenvalues of d rate / d y, largest first, control and wrenches `held` or not; none where none can be had."""
     n = len(system.labels)
     J = np.empty((n, n))
     try:
         with np.errstate(all="ignore"):
+            rate = system.held(t, y) if held else system
             at = rate(t, y)[:n]
             for k in range(n):
                 moved = y.copy()
                 moved[k] += SHIFT * max(1.0, abs(y[k]))
                 J[:, k] = (rate(t, moved)[:n] - at) / (moved[k] - y[k])
             values, vectors = np.linalg.eig(J)
-    except (LinkwiseError, np.linalg.LinAlgError):
+    except Exception:  # of a user's function too, which was not made for states beside the motion
+        system.asking = False
         return []
     order = np.argsort(-np.abs(values))
     v = system.first_speed  # velocities tell more than positions, which move little in a fast mode
@@ -94,7 +96,7 @@ def is_stiff(system: Dynamic, trail: Trail, left: float) -> bool:
     if len(trail.steps) < FEW or h <= 0.0 or left < WORTH * h:
         return False
     t, _, y = trail.steps[-1]
-    found = modes(system, system, t, y)
+    found = modes(system, t, y)
     grows = max((m.value.real for m in found), default=0.0)
     decays = max((-m.value.real for m in found), default=0.0)
     swings = max((abs(m.value) for m in found if m.value.real < 0.0), default=0.0)
@@ -103,7 +105,7 @@ def is_stiff(system: Dynamic, trail: Trail, left: float) -> bool:
 
 def stiff_words(system: Dynamic, t: float, y: Array, left: float) -> str:
     """What makes an explicit solver leap too far from a state; nothing where the robot has no rate that fast."""
-    found = modes(system, system, t, y)
+    found = modes(system, t, y)
     decays = found and -found[0].value.real * left > WORTH and abs(found[0].value.imag) <= abs(found[0].value.real)
     return _bound(system, found, left, t, y, True) if decays else ""
 
@@ -117,7 +119,7 @@ def why(system: Dynamic, trail: Trail, end: float, events: Iterable[Watch], expl
     pace = f"Steps are of {h:.2g} s, {end - t:.3g} s are left"
     if len(trail.steps) < FEW:
         return f"{pace}, about {(end - t) / h:.2g} more steps at this pace."
-    found = modes(system, system, t, y)
+    found = modes(system, t, y)
     states = np.array([x for _, _, x in trail.steps])[:, : len(system.labels)]
     for told in (
         _crowded(trail, events),
@@ -156,11 +158,11 @@ def _grown(system: Dynamic, trail: Trail, found: list[Mode], states: Array, t: f
         return ""
     still = y.copy()
     still[v : len(system.labels)] = 0.0
-    rest = modes(system, system, t, still)
+    rest = modes(system, t, still)
     if rest and abs(rest[0].value) > 0.5 * _fastest(found) and rest[0].value.real < 0.1 * abs(rest[0].value):
         return ""  # as fast at rest, where nothing grows: a swing, not a motion that runs away
     rising = max((m.value.real for m in found), default=0.0)
-    alone = max((m.value.real for m in modes(system, system.held(t, y), t, y)), default=0.0)
+    alone = max((m.value.real for m in modes(system, t, y, held=True)), default=0.0)
     by = " under control or wrenches" if rising > 0.0 and alone < 0.5 * rising else ""
     return (
         f"Unstable: {system.labels[v + k]} has grown to {speeds[k]:.3g}{by}, and a fast motion takes short steps."
@@ -173,7 +175,8 @@ def _forced(system: Dynamic, t: float, y: Array, h: float) -> str:
     v, n = system.first_speed, len(system.labels)
     try:
         seen = np.array([system(t - k * h, y)[v:n] for k in range(FEW)])
-    except LinkwiseError:
+    except Exception:  # as above
+        system.asking = False
         return ""
     if np.ptp(seen, axis=0).max() < FORCED * np.abs(seen).max():
         return ""
@@ -205,7 +208,7 @@ def _bound(system: Dynamic, found: list[Mode], h: float, t: float, y: Array, exp
     rate, swings = abs(value), abs(value.imag) > abs(value.real)
     if rate * h < SLOW or (rate < FAST if swings else -value.real * h < SETTLES):
         return ""
-    alone = _fastest(modes(system, system.held(t, y), t, y))
+    alone = _fastest(modes(system, t, y, held=True))
     by = " by control or wrenches" if alone < 0.5 * rate else _law(system, y, label, rate)
     if swings:
         return (

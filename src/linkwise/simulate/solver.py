@@ -20,6 +20,7 @@ from linkwise.simulate.system import System
 TINY = 1e-16  # of the whole time: a step below this leads nowhere
 NOTHING = 1e-200  # of a state
 SHORTER, RETRIES = 30.0, 60  # how a step that failed is tried again
+SLUGGISH = 5e-3  # s for an evaluation: too long to make a hundred more and see why
 STUCK = 100  # so many of them in a row
 METHODS = ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")
 IMPLICIT = ("Radau", "BDF", "LSODA")  # at least where it pays: these ask for a Jacobian
@@ -185,6 +186,8 @@ class Run:
         return stiff_words(self._system, t, y, float(self._times[-1]) - t)
 
     def _why(self, method: str) -> str:
+        if self._budget.each > SLUGGISH:
+            return f"Each evaluation takes {self._budget.each:.2g} s: make control, wrenches and motions faster."
         return why(self._system, self._trail, float(self._times[-1]), self._events, method not in IMPLICIT)
 
     def _stopped(self, t: float, method: str, spent: Spent) -> str:
@@ -201,10 +204,12 @@ class Run:
         try:
             with _solver_at_work():
                 message = solver.step()
-        except (ValueError, np.linalg.LinAlgError) as error:
+        except (ValueError, RuntimeError, np.linalg.LinAlgError) as error:
             if self._system.asking or isinstance(error, LinkwiseError):  # not of SciPy's
                 raise
             solver.status, message = "failed", f"{error}. Has the motion run away?"
+        if solver.status == "failed" and method == "LSODA":
+            message = f"{message or ''} LSODA cannot run while another LSODA does, such as within a control."
         short = solver.status == "running" and solver.t - solver.t_old < TINY * (self._times[-1] - self._times[0])
         self._short = self._short + 1 if short else 0
         if self._short == STUCK:

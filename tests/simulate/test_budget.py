@@ -4,7 +4,6 @@ import re
 import signal
 import threading
 import time
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -327,13 +326,13 @@ def test_functions_that_fail_beside_the_motion_do_not_hide_why_it_stopped():
     assert not fails.asking
 
 
+@pytest.mark.filterwarnings("ignore:lsoda")  # of SciPy's, which depend on its version
 def test_lsoda_within_lsoda_is_refused_in_words():
     def nested(t, q, qd):
         lw.simulate(FREE, q, qd, 0.01, method="LSODA")
         return np.zeros(7)
 
-    with warnings.catch_warnings(), pytest.raises(lw.SimulationError, match="within a control"):
-        warnings.simplefilter("ignore")  # of SciPy's, which depend on its version
+    with pytest.raises(lw.SimulationError, match="within a control"):
         lw.simulate(FREE, BENT, None, 0.05, method="LSODA", control=nested)
     again = lw.simulate(FREE, BENT, None, 0.05, method="LSODA")
     assert again.status == "finished"

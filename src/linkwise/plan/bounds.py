@@ -43,7 +43,7 @@ class Bounds:
 
 def positive(value: Any, what: str) -> float:
     """The number given, refused unless above 0 and finite."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0.0 < value < np.inf:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0.0 < value < 1e300:
         raise InputError(f"{what}: expected a number above 0, got {value!r}.")
     return float(value)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.errors import InputError, LinkwiseError
-from linkwise.files import replacing
+from linkwise.files import contents, replacing
 from linkwise.plan.asked import asked
 from linkwise.plan.content import FORMAT, digest
 from linkwise.plan.processes import check_sendable, sent_back
@@ -19,6 +19,7 @@ from linkwise.status import StatusLine
 
 Solve = Callable[[Any, Plan | None], Plan]
 ASKED = "sweep.json"  # what the plans in a folder are answers to
+ASKED_BYTES = 2**24  # more than any question needs
 
 
 def sweep(
@@ -163,8 +164,8 @@ class _Store:
 def _read(path: Path) -> dict[str, str] | None:
     """What was asked, or None where that is not known."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = json.loads(contents(path, ASKED_BYTES))
+    except (ValueError, RecursionError):  # a LinkwiseError is a ValueError
         return None
     return {key: str(text) for key, text in found.items()} if isinstance(found, dict) else None
 

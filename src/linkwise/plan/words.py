@@ -55,9 +55,8 @@ class Sum:
     __radd__ = __add__
 
     def __mul__(self, factor: Any) -> Sum:
-        if isinstance(factor, bool) or not isinstance(factor, (int, float, np.number)) or not np.isfinite(factor):
-            raise InputError(f"minimize: expected a number as the factor of a term, got {factor!r}.")
-        return Sum(tuple((float(factor) * w, t) for w, t in self.terms))
+        times = finite(factor, "minimize: the factor of a term")
+        return Sum(tuple((times * w, t) for w, t in self.terms))
 
     __rmul__ = __mul__
 
@@ -126,9 +125,13 @@ def per_joint(robot: Robot, value: Any, what: str, default: float) -> Array:
 
 
 def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or np.isnan(value):
+    try:
+        number = np.nan if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) else float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        number = np.nan
+    if np.isnan(number):
         raise InputError(f"{what}: expected a number, got {value!r}.")
-    return float(value)
+    return number
 
 
 def vector(value: Any, what: str, width: int = 3) -> Array:

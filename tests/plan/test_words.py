@@ -216,9 +216,9 @@ def test_a_seven_axis_arm_always_finds_its_way():
     assert not failed
 
 
-@pytest.mark.parametrize("words", [{"duration": 10**400}, {"minimize": lambda: 10**400 * lw.time()}])
-def test_numbers_of_hundreds_of_digits_are_refused(words):
-    words = {name: value() if callable(value) else value for name, value in words.items()}
+def test_numbers_of_hundreds_of_digits_are_refused():
     robot = lw.load("rr")
-    with pytest.raises(lw.InputError, match="expected a number"):
-        lw.plan(robot, [0.0, 0.0], [0.1, 0.1], **words)
+    with pytest.raises(lw.InputError, match="duration: expected a number"):
+        lw.plan(robot, [0.0, 0.0], [0.1, 0.1], duration=10**400)
+    with pytest.raises(lw.InputError, match="factor of a term: expected a number"):
+        10**400 * lw.time()

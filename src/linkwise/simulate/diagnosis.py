@@ -29,7 +29,8 @@ OUTSIDE = (
     "control, wrenches, motions or laws change within a step, or jump. Make them smoother or slower, or loosen rtol and"
     " atol."
 )
-WORTH = 2000  # steps to come, for which another solver is worth its start
+LEAPS = 2000  # of a rate over the time left: what an explicit solver may leap over
+WORTH = 20_000  # steps to come, for which another solver is worth its errors, larger than those of DOP853
 
 
 class Dynamic(Protocol):
@@ -106,7 +107,7 @@ def is_stiff(system: Dynamic, trail: Trail, left: float) -> bool:
 def stiff_words(system: Dynamic, t: float, y: Array, left: float) -> str:
     """What makes an explicit solver leap too far from a state; nothing where the robot has no rate that fast."""
     found = modes(system, t, y)
-    decays = found and -found[0].value.real * left > WORTH and abs(found[0].value.imag) <= abs(found[0].value.real)
+    decays = found and -found[0].value.real * left > LEAPS and abs(found[0].value.imag) <= abs(found[0].value.real)
     return _bound(system, found, left, t, y, True) if decays else ""
 
 

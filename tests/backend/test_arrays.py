@@ -1,5 +1,7 @@
 """Arguments of kernels: odd but legal arrays, on every back end and thread count."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -79,6 +81,17 @@ def test_masks_and_other_ways_with_ufuncs_do_not_depend_on_threads(rows, filled)
     np.testing.assert_array_equal(found[0].mask, found[1].mask)
     np.testing.assert_array_equal(found[0].data, found[1].data)
     assert found[0].mask.any()
+
+
+def test_rows_are_computed_where_no_thread_is_to_be_had(monkeypatch):
+    def none(*_):
+        raise RuntimeError("can't start new thread")
+
+    robot = arm(3)
+    x = states(robot, 1000)
+    expected = lw.compile(robot, lw.inverse_dynamics)(*x)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", none)
+    np.testing.assert_array_equal(lw.compile(robot, lw.inverse_dynamics, threads=2)(*x), expected)
 
 
 def test_angles_far_out_have_no_sine_on_any_back_end(kernel):

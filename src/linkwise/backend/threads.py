@@ -50,7 +50,13 @@ def split(program: Program, function: Callable[..., Any], threads: int) -> Calla
             rows = (*[slice(None)] * axis, slice(start, stop))
             function(*(a[rows] for a in whole), out=tuple(r[rows] for r in results))
 
-        for job in [_pool(threads).submit(work, int(a), int(b)) for a, b in pairwise(edges)]:
+        jobs = []
+        for start, stop in pairwise(edges.tolist()):
+            try:
+                jobs.append(_pool(threads).submit(work, start, stop))
+            except RuntimeError:  # no thread is to be had
+                work(start, stop)
+        for job in jobs:
             job.result()
         return results[0] if len(results) == 1 else tuple(results)
 

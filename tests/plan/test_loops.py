@@ -61,7 +61,7 @@ def test_torques_move_it_so(plan):
         tau = plan.tau(t)[[0, 2]]
         return np.concatenate([x[2:], closed.assembled.forward_dynamics(q, x[2:], tau)[0]])
 
-    end = solve_ivp(rates, (0.0, plan.duration), np.zeros(4), rtol=1e-9, atol=1e-9).y[:, -1]
+    end = solve_ivp(rates, (0.0, plan.duration), np.zeros(4), method="DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
     np.testing.assert_allclose(end, [0.5, 0.6, 0.0, 0.0], atol=1e-6)
 
 

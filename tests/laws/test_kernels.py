@@ -20,6 +20,8 @@ ELASTIC = ("elastic_blocks", "elastic_feedforward")  # of robots with elastic dr
 BY_GRAPH = ("inverse_dynamics_hessian", "inverse_dynamics_hessian_vector")  # these have laws of their own
 FRAMED = ("pose", "jacobian", "jacobian_dot", "velocity", "acceleration", "jerk", "operational_inertia")
 
+SOLVING = ("forward_dynamics", "forward_dynamics_derivatives", "linearization", "operational_inertia")
+
 
 def test_every_member_is_tried():
     public = {name for name in vars(Dynamics) if not name.startswith("_")}
@@ -59,8 +61,11 @@ def test_a_row_of_a_batch_is_the_plain_algorithm(seed):
         for row in (0, 5):
             plain = algorithm(robot, *(x[row].tolist() for x in inputs), **static)
             plain = plain if len(algorithm.outputs) > 1 else (plain,)
+            bound = 1e-12
+            if name in SOLVING:  # rounding of M, relative to its largest eigenvalue, counts at its smallest
+                bound = max(bound, np.finfo(float).eps * np.linalg.cond(dyn.mass_matrix(given["q"][row])))
             for whole, expected in zip(outputs, plain, strict=True):
-                assert error(whole[row].reshape(-1), expected) < 1e-12, name
+                assert error(whole[row].reshape(-1), expected) < bound, name
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.backend.ir import FARTHEST
+from linkwise.graph.op import FARTHEST
 from linkwise.graph.program import Port, Program
 
 

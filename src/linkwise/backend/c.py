@@ -1,4 +1,4 @@
-"""C99 of a program: one function of pointers, no dependency but <math.h>."""
+"""C99 of a program: one function of pointers, no dependency but <math.h>, whose sine takes any angle."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from linkwise.backend import layout, loop, repeats, tile
 from linkwise.backend.repeats import Chunk
 from linkwise.backend.target import Target, literal, splat
 from linkwise.graph.node import Node
+from linkwise.graph.op import FARTHEST
 from linkwise.graph.program import Program
 
 FAST = "contract reassoc nsz"  # never nnan or ninf: a NaN stays in its row
@@ -307,13 +308,15 @@ COS = (-1.13585365213876817300e-11, 2.08757008419747316778e-9, -2.75573141792967
        -1.38888888888730564116e-3, 4.16666666666665929218e-2)  # fmt: skip
 HALF_PI = (1.5707963267948965580e00, 6.1232339957367658860e-17, -1.4973849048591698e-33)
 ROUNDER = 6755399441055744.0  # adding it leaves the nearest whole number in the low bits
-FARTHEST = 1e15  # beyond, the angle modulo a turn is lost: NaN
 
 
 def _sincos(w: _Writer, x: str) -> tuple[str, str]:
     """Sine and cosine by Cody-Waite reduction with fused operations; libm's, number by number, where there are none."""
     t, i = w.type, w.integers
+    size = w.put(f"call {t} @llvm.fabs.{w.suffix}({t} {x})")
+    near = w.put(f"fcmp olt {t} {size}, {splat(FARTHEST)}")
     if not w.target.fma:
+        x = w.put(f"select {w.bits} {near}, {t} {x}, {t} {splat(float('nan'))}")
         return tuple(w.put(f"call {t} @llvm.{f}.{w.suffix}({t} {x})") for f in ("sin", "cos"))  # type: ignore[return-value]
     turns = w.fma(x, splat(0.6366197723675813431), splat(ROUNDER))
     n = w.put(f"fsub {t} {turns}, {splat(ROUNDER)}")
@@ -321,8 +324,6 @@ def _sincos(w: _Writer, x: str) -> tuple[str, str]:
     r = x
     for part in HALF_PI:  # the first difference is exact, the last part matters next to multiples of pi/2
         r = w.fma(minus, splat(part), r)
-    size = w.put(f"call {t} @llvm.fabs.{w.suffix}({t} {x})")
-    near = w.put(f"fcmp olt {t} {size}, {splat(FARTHEST)}")
     r = w.put(f"select {w.bits} {near}, {t} {r}, {t} {splat(float('nan'))}")
     z = w.put(f"fmul {t} {r}, {r}")
     s, c = splat(SIN[0]), splat(COS[0])

@@ -37,6 +37,13 @@ def _guarded(function: Callable[[float], float]) -> Callable[[float], float]:
     return evaluate
 
 
+FARTHEST = 1e15  # rad: from here on an angle modulo a turn has few digits left, and sine and cosine are NaN
+
+
+def _trigonometric(function: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda x: function(x) if abs(x) < FARTHEST else math.nan
+
+
 def _sign(x: float) -> float:
     return x if x != x else float((x > 0) - (x < 0))
 
@@ -50,8 +57,8 @@ OPS: dict[str, Op] = {
         Op("div", 2, _div, "{0}/{1}", "div"),
         Op("neg", 1, lambda a: -a, "-{0}", "neg"),
         Op("sqrt", 1, _guarded(math.sqrt), "sqrt({0})"),
-        Op("sin", 1, _guarded(math.sin), "sin({0})", "trig"),
-        Op("cos", 1, _guarded(math.cos), "cos({0})", "trig"),
+        Op("sin", 1, _trigonometric(math.sin), "sin({0})", "trig"),
+        Op("cos", 1, _trigonometric(math.cos), "cos({0})", "trig"),
         Op("exp", 1, _guarded(math.exp), "exp({0})"),
         Op("tanh", 1, _guarded(math.tanh), "tanh({0})"),
         Op("sign", 1, _sign, "sign({0})"),

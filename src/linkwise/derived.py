@@ -67,7 +67,7 @@ def _hessian_vector(tree: Tree, named: Named, values: Named, derives: Derivation
     n, direction = tree.nv, named["direction"]
     (rate,) = q_dot.function(tree, named["q"], direction[:n])
     change = along(slope, _leaves(named), [*rate, *direction[n:]])
-    if not _has_floating(tree):
+    if not _is_curved(tree):
         return [change]
     other = _slope(tree, named, sum(d * g for d, g in zip(direction, slope, strict=True)))
     return [[(a + b) * 0.5 for a, b in zip(change, other, strict=True)]]
@@ -116,10 +116,10 @@ def along_tangents(tree: Tree, q: Sequence[Any], row: Sequence[Any]) -> list[Any
 
 def _symmetric(tree: Tree, rows: list[list[Any]], i: int, j: int) -> Any:
     """One entry of a Hessian: that of the value at q moved along a tangent vector, which is symmetric."""
-    if _has_floating(tree):
+    if _is_curved(tree):
         return (rows[i][j] + rows[j][i]) * 0.5
     return rows[max(i, j)][min(i, j)]
 
 
-def _has_floating(tree: Tree) -> bool:
-    return any(body.kind == "floating" for body in tree.bodies)
+def _is_curved(tree: Tree) -> bool:
+    return any(body.kind.curved for body in tree.bodies)

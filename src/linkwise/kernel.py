@@ -43,13 +43,11 @@ def settled(robot: Robot, arguments: dict[str, Any]) -> dict[str, Any]:
 
 def robot_depths(robot: Robot) -> list[int]:
     """For each degree of freedom of the joints, how many there are from the base up to it."""
-    widths = {j.child: (6 if j.kind == "floating" else not j.is_fixed, j.parent) for j in robot.joints}
-    depth, found = {robot.root.name: 0}, []
+    depth = {robot.root.name: 0}
+    found: list[int] = []
     for j in robot.joints:  # parents come first
-        width, parent = widths[j.child]
-        for k in range(width):
-            found.append(depth[parent] + k + 1)
-        depth[j.child] = depth[parent] + width
+        depth[j.child] = depth[j.parent] + j.freedom.nv
+        found.extend(range(depth[j.parent] + 1, depth[j.child] + 1))
     return found
 
 

@@ -147,7 +147,7 @@ def _laws(value: Any, what: str) -> Laws:
 
 def _check_single(robot: Robot, name: str) -> None:
     """Refuse a law on what is not a joint of one degree of freedom."""
-    single = [j.name for j in robot.joints if j.kind not in ("fixed", "floating")]
+    single = [j.name for j in robot.joints if j.freedom.is_single]
     if name not in single:
         raise UnknownNameError("joint of one degree of freedom in joint_forces", name, single)
 

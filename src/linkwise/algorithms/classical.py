@@ -47,6 +47,6 @@ def component_acceleration(tree: Tree, qd: Sequence[Scalar], a: Sequence[Scalar]
 def _carried(tree: Tree, qd: Sequence[Scalar]) -> Iterator[tuple[slice, Vec3]]:
     """For each floating joint the places of its linear part, and omega x v."""
     for body in tree.bodies[1:]:
-        if body.kind == "floating":
+        if body.kind.nv == 6:
             rate = body.rate(qd)
             yield slice(body.v, body.v + 3), cross(rate.angular, rate.linear)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from linkwise.algorithms import linear, square
 from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
-from linkwise.algorithms.loops import EQUATIONS, Cut, cuts, lengths
+from linkwise.algorithms.loops import CLOSURES, Cut, cuts
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.algorithms.matrices import dot
 from linkwise.errors import LinkwiseError
@@ -60,8 +60,8 @@ class Partition:
         """By what each of all equations is multiplied."""
         found: list[float] = []
         for loop in self.loops:
-            n = lengths(loop.kind)
-            found += [1.0 / self.size] * n + [1.0] * (len(EQUATIONS[loop.kind]) - n)
+            n = CLOSURES[loop.kind].lengths
+            found += [1.0 / self.size] * n + [1.0] * (len(CLOSURES[loop.kind].names) - n)
         return tuple(found)
 
 
@@ -104,7 +104,7 @@ class Equations(NamedTuple):
             full[r] = x * self.part.weights[r]
         found: list[Scalar] = []
         for cut in self.cuts:
-            n = len(EQUATIONS[cut.loop.kind])
+            n = len(CLOSURES[cut.loop.kind].names)
             found += list(cut.wrench(full[:n]))
             full = full[n:]
         return found

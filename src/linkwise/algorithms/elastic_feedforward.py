@@ -128,7 +128,7 @@ def _numbered(tree: Tree) -> list[tuple[int, Elastic]]:
 
 def _carried_motors(tree: Tree, i: int) -> set[int]:
     """The motors with coordinates of their own whose spin the joint of body i feels; one that slides feels none."""
-    if tree.bodies[i].kind == "prismatic":
+    if tree.bodies[i].kind.slides:
         return set()
     turning = [
         r for r in tree.rotors if r.v in tree.motor_coordinates and not (is_number(r.inertia) and r.inertia == 0)

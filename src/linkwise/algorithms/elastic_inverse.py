@@ -125,8 +125,8 @@ def _soft(tree: Tree, elastic: Sequence[str] | None) -> set[int]:
     if tree.rotors or tree.elastic_bodies or len(set(places)) < len(places):
         raise LinkwiseError("elastic_inverse: expected a tree without motors on links, elastic drives and joints that"
                             " mimic. Use hybrid_dynamics.")  # fmt: skip
-    if any(b.kind == "floating" for b in tree.bodies):
-        raise LinkwiseError("elastic_inverse: expected joints of one degree of freedom, got a floating one."
+    if any(b.kind.nv > 1 for b in tree.bodies):
+        raise LinkwiseError("elastic_inverse: expected joints of one degree of freedom, got one of several."
                             " Use hybrid_dynamics.")  # fmt: skip
     if elastic is None:
         return {i for i, b in enumerate(tree.bodies) if b.spring is not None}

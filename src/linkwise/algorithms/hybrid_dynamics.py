@@ -136,7 +136,7 @@ def solve(
         J[i] = K
         beta[i] = alpha
         a = body.parent
-        if a or body.kind != "floating":
+        if a or body.kind.nv < 6:
             J[a] = J[a] + K.seen_from(*poses[i])
             beta[a] = beta[a] + alpha.seen_from(*poses[i])
 

@@ -17,8 +17,6 @@ from linkwise.scalar import Scalar, is_number
 from linkwise.spatial import Motion
 from linkwise.vector import EYE3, EZ, ZERO3, Vec3, cross
 
-Z = {"revolute": Motion(angular=EZ), "prismatic": Motion(linear=EZ), "fixed": Motion()}
-
 
 @algorithm(inputs="q qd tau", outputs={"qdd": ("nv",)}, uses="gravity external base_motion", torques_only=True)
 def inbound_outbound(
@@ -91,12 +89,12 @@ class _Link(NamedTuple):
 
 
 def _link(body: Body, q: Sequence[Scalar], qd: Sequence[Scalar]) -> _Link:
-    if body.kind == "revolute":
+    if body.kind.turns:
         R, _ = body.pose(q)
-        return _Link(Turn(EYE3, R.c, R.s), 0.0, Z["revolute"], qd[body.v])
-    if body.kind == "prismatic":
-        return _Link(EYE3, body.position(q), Z["prismatic"], qd[body.v])
-    return _Link(EYE3, 0.0, Z["fixed"], 0.0)
+        return _Link(Turn(EYE3, R.c, R.s), 0.0, body.kind.units[0], qd[body.v])
+    if body.kind.slides:
+        return _Link(EYE3, body.position(q), body.kind.units[0], qd[body.v])
+    return _Link(EYE3, 0.0, Motion(), 0.0)
 
 
 class _Turning(NamedTuple):
@@ -113,7 +111,7 @@ def _velocities(tree: Tree, links: list[_Link], world: World) -> list[_Turning]:
     for body, x in zip(tree.bodies[1:], links[1:], strict=True):
         before = body.placement.R.T @ (links[body.parent].R.T @ found[body.parent].w)
         k = cross(before, EZ) * x.rate
-        both = (k, ZERO3) if body.kind == "revolute" else (ZERO3, k * 2.0)
+        both = (k, ZERO3) if body.kind.turns else (ZERO3, k * 2.0)
         found.append(_Turning(before + x.Z.angular * x.rate, *both))
     return found
 
@@ -126,7 +124,7 @@ def _at_branch(x: _Link, t: _Turning, successor: Body) -> Motion:
 
 def _refuse_what_he_does_not_have(tree: Tree) -> None:
     for body in tree.bodies:
-        if body.kind == "floating" or body.ratio != 1.0 or body.offset != 0.0:
+        if body.kind.nv > 1 or body.ratio != 1.0 or body.offset != 0.0:
             raise LinkwiseError(f"joint {body.name!r}: Nasser's scheme has rotational and translational joints only,"
                                 " without mimicry. Use forward_dynamics.")  # fmt: skip
         if body.elastic is not None:

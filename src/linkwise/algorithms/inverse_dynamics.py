@@ -142,7 +142,7 @@ def wrench_at(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequen
     Force then moment that the parent's side exerts on the child's, at the origin of the child link, in its axes.
     """
     through = body_wrenches(tree, q, qd, qdd, world)
-    (sensor,) = [i for i, b in enumerate(tree.bodies) if i and b.kind == "fixed"]
+    (sensor,) = [i for i, b in enumerate(tree.bodies) if i and not b.kind.nv]
     return (list(through.wrench[sensor]),)
 
 

@@ -9,6 +9,7 @@ from linkwise.algorithms.derivatives import forward_dynamics_derivatives
 from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
+from linkwise.spatial import Motion
 from linkwise.vector import cross
 
 
@@ -52,11 +53,11 @@ def system(
     n = tree.nv
     above: list[list[Scalar]] = [[0.0] * n + [1.0 if j == i else 0.0 for j in range(n)] for i in range(n)]
     for body in tree.bodies:
-        if body.kind == "floating":
+        if body.kind.curved:
             for k, unit in body.axes:
                 v = body.rate(qd)
                 linear = cross(v.angular, unit.linear) + cross(v.linear, unit.angular)
-                for r, x in enumerate((*linear, *cross(v.angular, unit.angular))):
+                for r, x in enumerate(body.kind.components(Motion(linear, cross(v.angular, unit.angular)))):
                     above[body.v + r][k] = -x
     below = [[*by_q[n * i : n * i + n], *by_qd[n * i : n * i + n]] for i in range(n)]
     return [x for row in (*above, *below) for x in row], [0.0] * (n * n) + list(Minv)

@@ -6,7 +6,7 @@ So one list of them gives the gap at (p, R), its rate at (p_dot, R_dot), and its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from linkwise.robot.loop import Loop
@@ -16,39 +16,38 @@ from linkwise.scalar import Scalar
 from linkwise.spatial import Motion, Pose, Wrench
 from linkwise.vector import EYE3, ZERO3, Mat3, Vec3, cross
 
+
+class Closure(NamedTuple):
+    """What a kind of cut joint asks: names of its equations, how many of them are lengths, and the equations.
+
+    `equations(p, R)` must vanish, and are linear in p and R; the first ones are lengths, the others sines of angles.
+    `flipped(R)` is how far the axes are from the right one of the two ways in which they hold: 0, or 2 and more.
+    """
+
+    names: tuple[str, ...]
+    lengths: int
+    equations: Callable[[Vec3, Mat3], list[Scalar]]
+    flipped: Callable[[Mat3], Scalar]
+
+
+def _turn(R: Mat3) -> list[Scalar]:
+    return [(R.z.y - R.y.z) * 0.5, (R.x.z - R.z.x) * 0.5, (R.y.x - R.x.y) * 0.5]
+
+
+def _turned(R: Mat3) -> Scalar:
+    return 3.0 - (R.x.x + R.y.y + R.z.z)
+
+
 POINT, LINE = ("x", "y", "z"), ("x", "y")
 TURNS = ("turn about x", "turn about y", "turn about z")
-EQUATIONS: dict[str, tuple[str, ...]] = {
-    "revolute": (*POINT, "tilt of z along x", "tilt of z along y"),
-    "prismatic": (*LINE, *TURNS),
-    "spherical": POINT,
-    "universal": (*POINT, "tilt of x along z"),
-    "fixed": (*POINT, *TURNS),
+TILTS = ("tilt of z along x", "tilt of z along y")
+CLOSURES = {
+    "revolute": Closure((*POINT, *TILTS), 3, lambda p, R: [*p, R.x.z, R.y.z], lambda R: 1.0 - R.z.z),
+    "prismatic": Closure((*LINE, *TURNS), 2, lambda p, R: [*p[:2], *_turn(R)], _turned),
+    "spherical": Closure(POINT, 3, lambda p, R: list(p), lambda R: 0.0),
+    "universal": Closure((*POINT, "tilt of x along z"), 3, lambda p, R: [*p, R.z.x], lambda R: 0.0),
+    "fixed": Closure((*POINT, *TURNS), 3, lambda p, R: [*p, *_turn(R)], _turned),
 }
-
-
-def lengths(kind: str) -> int:
-    """How many of a cut joint's equations, the first ones, are lengths; the others are sines of angles."""
-    return len(LINE) if kind == "prismatic" else len(POINT)
-
-
-def equations(kind: str, p: Vec3, R: Mat3) -> list[Scalar]:
-    """What must vanish, in the order of `EQUATIONS`: linear in p and R."""
-    if kind == "spherical":
-        return list(p)
-    if kind == "revolute":
-        return [*p, R.x.z, R.y.z]
-    if kind == "universal":
-        return [*p, R.z.x]
-    turn = [(R.z.y - R.y.z) * 0.5, (R.x.z - R.z.x) * 0.5, (R.y.x - R.x.y) * 0.5]
-    return [*(p if kind == "fixed" else p[:2]), *turn]
-
-
-def flipped(kind: str, R: Mat3) -> Scalar:
-    """How far the axes are from the right one of the two ways in which the equations hold: 0, or 2 and more."""
-    if kind == "revolute":
-        return 1.0 - R.z.z
-    return 0.0 if kind in ("spherical", "universal") else 3.0 - (R.x.x + R.y.y + R.z.z)
 
 
 class Column(NamedTuple):
@@ -91,7 +90,7 @@ class Cut(NamedTuple):
 
     def gap(self) -> list[Scalar]:
         """What the equations are off by: m, and sines of angles."""
-        return equations(self.loop.kind, self.p, self.R)
+        return CLOSURES[self.loop.kind].equations(self.p, self.R)
 
     def columns(self) -> list[Column]:
         """How the frames move relative to each other by each coordinate of the loop."""
@@ -107,10 +106,10 @@ class Cut(NamedTuple):
 
     def jacobian(self) -> list[list[Scalar]]:
         """Rows of d gap / d q, in the velocities' coordinates."""
-        kind = self.loop.kind
-        rows: list[list[Scalar]] = [[0.0] * self.tree.nv for _ in EQUATIONS[kind]]
+        closure = CLOSURES[self.loop.kind]
+        rows: list[list[Scalar]] = [[0.0] * self.tree.nv for _ in closure.names]
         for v, p_dot, omega in self.columns():
-            for row, x in zip(rows, equations(kind, p_dot, _turning(omega, self.R)), strict=True):
+            for row, x in zip(rows, closure.equations(p_dot, _turning(omega, self.R)), strict=True):
                 row[v] = row[v] + x
         return rows
 
@@ -125,13 +124,13 @@ class Cut(NamedTuple):
         omega, omega_dot = back @ turn, back @ (b.omega_dot - a.omega_dot - cross(w, turn))
         once = _turning(omega, self.R)
         R_ddot = _turning(omega_dot, self.R) + _turning(omega, once)
-        return equations(self.loop.kind, p_ddot, R_ddot)
+        return CLOSURES[self.loop.kind].equations(p_ddot, R_ddot)
 
     def wrench(self, multipliers: Sequence[Scalar]) -> Wrench:
         """What a exerts on b through the cut joint, at its point in a's axes, for a multiplier of each equation."""
 
         def power(p_dot: Vec3, omega: Vec3) -> Scalar:
-            rates = equations(self.loop.kind, p_dot, _turning(omega, self.R))
+            rates = CLOSURES[self.loop.kind].equations(p_dot, _turning(omega, self.R))
             return sum((x * y for x, y in zip(multipliers, rates, strict=True)), 0.0)
 
         force, moment = (Vec3(*(power(*pair) for pair in pairs)) for pairs in _UNIT_MOTIONS)

@@ -29,7 +29,7 @@ def recursive_lagrangian(
 
     Source: Hollerbach (1980), which [Barman] compares with.
     """
-    if tree.rotors or tree.elastic_bodies or any(b.kind == "floating" for b in tree.bodies):
+    if tree.rotors or tree.elastic_bodies or any(b.kind.nv > 1 for b in tree.bodies):
         raise LinkwiseError("recursive_lagrangian: expected revolute and prismatic joints without motors on links.")
     bodies, zero = tree.bodies, Pose(ZERO33).matrix()
     zero[3][3] = 0.0
@@ -67,13 +67,13 @@ def _derivatives(body: Body, q: Sequence[Scalar]) -> tuple[Mat4, Mat4, Mat4]:
     R, p = body.placement.R, body.placement.p
     first, second = Pose(ZERO33).matrix(), Pose(ZERO33).matrix()
     first[3][3] = second[3][3] = 0.0
-    if body.kind == "revolute":
+    if body.kind.turns:
         turn = rot_z(body.position(q) + body.twist)
         x, y = (R @ turn.column(k) for k in (0, 1))
         for r in range(3):
             first[r][:2], second[r][:2] = [y[r], -x[r]], [-x[r], -y[r]]
         return Pose(Mat3(x, y, R.column(2)).T, p).matrix(), first, second
-    if body.kind == "prismatic":
+    if body.kind.slides:
         z = R.column(2)
         for r in range(3):
             first[r][3] = z[r]

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.algorithms.closed_chain import Partition
 from linkwise.algorithms.integration import integrate
-from linkwise.algorithms.loops import cuts, flipped
+from linkwise.algorithms.loops import CLOSURES, cuts
 from linkwise.closed.kernels import ClosedKernel
 from linkwise.closed.rank import Array, rank_of
 from linkwise.errors import ModelError
@@ -93,10 +93,9 @@ class Assembler:
         self._scale = np.ones(robot.nv)
         for name, slot in robot.slots.items():
             joint = next((j for j in robot.joints if j.name == name), None)
-            if joint is not None and joint.kind == "prismatic":
-                self._scale[slot.v] = self.part.size
-            elif joint is not None and joint.kind == "floating":
-                self._scale[slot.v : slot.v + 3] = self.part.size
+            for k, length in enumerate(joint.freedom.lengths if joint is not None else ()):
+                if length:
+                    self._scale[slot.v + k] = self.part.size
 
     def jacobian(self, q: Array) -> Array:
         """Of all equations, with lengths measured by the mechanism's size."""
@@ -137,7 +136,7 @@ class Assembler:
 
     def right_side(self, q: Array) -> bool:
         """Whether axes of cut joints point the same way, not opposite ways."""
-        return all(abs(flipped(c.loop.kind, c.R)) < 1.0 for c in cuts(self._tree, q.tolist(), self.part.loops))
+        return all(abs(CLOSURES[c.loop.kind].flipped(c.R)) < 1.0 for c in cuts(self._tree, q.tolist(), self.part.loops))
 
     @cached_property
     def _tree(self) -> Tree:
@@ -160,7 +159,7 @@ def _starts(robot: Robot) -> Iterator[Array]:
         a, b = j.limits.lower, j.limits.upper
         if np.isfinite(a) and np.isfinite(b):
             low[slot.q], high[slot.q], middle[slot.q] = a, b, 0.5 * (a + b)
-        elif j.kind == "prismatic":
+        elif j.freedom.slides:
             low[slot.q], high[slot.q] = -0.5, 0.5
         else:
             low[slot.q], high[slot.q] = -np.pi, np.pi
@@ -178,5 +177,5 @@ def _starts(robot: Robot) -> Iterator[Array]:
 
 
 def _within_limits(robot: Robot, q: Array) -> bool:
-    pairs = [(j.limits, robot.slots[j.name]) for j in robot.joints if j.name in robot.slots and j.kind != "floating"]
+    pairs = [(j.limits, robot.slots[j.name]) for j in robot.joints if j.name in robot.slots and j.freedom.is_single]
     return all(limits.lower - 1e-9 <= q[s.q] <= limits.upper + 1e-9 for limits, s in pairs)

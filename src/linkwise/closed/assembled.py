@@ -61,7 +61,7 @@ class Assembled:
     @cached_property
     def reach(self) -> NDArray[np.float64]:
         """How far a passive coordinate may go for a turn of one radian: 1, or the mechanism's size for a length."""
-        sliding = {j.name for j in self.robot.joints if j.kind == "prismatic"}
+        sliding = {j.name for j in self.robot.joints if j.freedom.slides}
         sizes = {n: [self.structure.part.size if n in sliding else 1.0] * s.nv for n, s in self.robot.slots.items()}
         return np.array([x for n in self.structure.passive for x in sizes[n]])
 

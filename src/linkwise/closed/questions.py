@@ -11,7 +11,7 @@ from linkwise.algorithms.closed_wrenches import closed_wrenches
 from linkwise.algorithms.differentiate import along_motion, derivatives, time_derivative
 from linkwise.algorithms.integration import integrate, q_dot
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics as inverse_dynamics_of_tree
-from linkwise.algorithms.loops import cuts, flipped
+from linkwise.algorithms.loops import CLOSURES, cuts
 from linkwise.algorithms.multipliers import Mobility, nearest
 from linkwise.graph.derivative import along, jacobian
 from linkwise.robot.tree import Tree
@@ -91,7 +91,7 @@ def nearby(tree: Tree, part: Partition, around: Surroundings, q: Flat, step: Fla
     scale = 1.0 / sqrt(1.0 + sum((x * x for x in full), 0.0))
     every = cuts(tree, at, part.loops)
     values = [x * w for x, w in zip((x for c in every for x in c.gap()), part.weights, strict=True)]
-    values += [flipped(c.loop.kind, c.R) for c in every]
+    values += [CLOSURES[c.loop.kind].flipped(c.R) for c in every]
     return at, [sqrt(sum((x * x for x in values), 0.0))], [x * scale for x in full]
 
 
@@ -276,5 +276,5 @@ def _openness(linkage: Linkage) -> Scalar:
     """How far loops are open: over all equations, and the side of each axis."""
     every = linkage.equations.cuts
     values = [x * w for x, w in zip((x for c in every for x in c.gap()), linkage.part.weights, strict=True)]
-    values += [flipped(c.loop.kind, c.R) for c in every]
+    values += [CLOSURES[c.loop.kind].flipped(c.R) for c in every]
     return sqrt(sum((x * x for x in values), 0.0))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from linkwise.algorithms.closed_chain import Partition
-from linkwise.algorithms.loops import EQUATIONS, looped_coordinates
+from linkwise.algorithms.loops import CLOSURES, looped_coordinates
 from linkwise.closed.assemble import configurations, size_of
 from linkwise.closed.rank import Array, independent_columns, independent_rows
 from linkwise.errors import ModelError
@@ -112,7 +112,7 @@ def _followers(robot: Robot, roles: dict[str, list[str]], J: Array) -> set[str]:
 
 def equation_names(robot: Robot) -> tuple[str, ...]:
     """A name for each loop equation, such as "four_bar: x"."""
-    return tuple(f"{loop.name}: {e}" for loop in robot.loops for e in EQUATIONS[loop.kind])
+    return tuple(f"{loop.name}: {e}" for loop in robot.loops for e in CLOSURES[loop.kind].names)
 
 
 def _roles(robot: Robot, looped: set[int]) -> dict[str, list[str]]:

@@ -28,8 +28,8 @@ def checked(controller: str, gains: Mapping[str, Any], widths: Mapping[str, int]
 def refuse_floating(controller: str, tree: Tree) -> None:
     """Refuse robots whose positions are not one number a joint, and which no drive holds."""
     for body in tree.bodies:
-        if body.kind == "floating":
+        if body.kind.nv > 1:
             raise LinkwiseError(
-                f"{controller}: expected joints of one degree of freedom, got the floating joint {body.name!r}, which"
-                " no drive moves. Fix the base (robot.lock), or control the joints of the fixed robot."
+                f"{controller}: expected joints of one degree of freedom, got the {body.kind.name} joint {body.name!r},"
+                " which no drive moves. Fix the base (robot.lock), or control the joints of the fixed robot."
             )

@@ -56,13 +56,13 @@ class ParallelDynamics:
 
         NaN for a leg that does not reach.
         """
-        turning = np.array([j.kind != "prismatic" for j in self.robot.joints])
+        turning = np.array([not j.freedom.slides for j in self.robot.joints])
         return _positions(self._leg_places(pose), turning)
 
     def actuators(self, pose: Any) -> Array:
         """Positions (..., na) of the actuated joints, in the order of `robot.names`."""
         names = dict(zip(self.robot.joint_names, self.robot.joints, strict=True))
-        turning = np.array([names[n].kind != "prismatic" for n in self.robot.names])
+        turning = np.array([not names[n].freedom.slides for n in self.robot.names])
         return _positions(self._actuator_places(pose), turning)
 
     def forward_kinematics(self, positions: Any, guess: Any, *, tolerance: float = 1e-10) -> ForwardKinematics:

@@ -15,6 +15,7 @@ from itertools import product
 
 from linkwise.errors import ModelError
 from linkwise.parallel.angle import Angle, Position, sum_of_waves
+from linkwise.robot.joint import Kind
 from linkwise.robot.tree import Tree
 from linkwise.rotation import Turn
 from linkwise.scalar import is_number, sqrt
@@ -30,7 +31,7 @@ class Solution:
     """How a leg is solved.
 
     Args:
-        kinds: of its joints, "revolute" or "prismatic".
+        kinds: of its joints, which turn or slide.
         X: each joint's frame, z along its axis, in that of the joint before, at zero.
         tip: in the frame of the last joint.
         first: whether the joint of the distance comes first, else it comes last.
@@ -38,7 +39,7 @@ class Solution:
         branches: signs of the two square roots: of the distance, and of the pointing.
     """
 
-    kinds: tuple[str, ...]
+    kinds: tuple[Kind, ...]
     X: tuple[Pose, ...]
     tip: Vec3
     first: bool
@@ -53,7 +54,7 @@ class Solution:
         """Where the tip is."""
         p = self.tip
         for kind, X, x in zip(reversed(self.kinds), reversed(self.X), reversed(q), strict=True):
-            p = X.point(Turn(EYE3, x.cos(), x.sin()) @ p if kind == "revolute" else p + Vec3(0.0, 0.0, x))
+            p = X.point(Turn(EYE3, x.cos(), x.sin()) @ p if kind.turns else p + Vec3(0.0, 0.0, x))
         return p
 
     def _distance_first(self, p: Vec3) -> list[Position]:
@@ -61,7 +62,7 @@ class Solution:
         w = X.R.T @ (p - X.p)
         e = beyond.point(Vec3(0.0, 0.0, self.heights[0]))  # the centre, as the first joint carries it
         t = self.tip - Vec3(0.0, 0.0, self.heights[-1])
-        if self.kinds[0] == "prismatic":
+        if self.kinds[0].slides:
             d, square = e - w, dot(t, t)
             x: Position = sqrt(square - d.x * d.x - d.y * d.y) * self.branches[0] - d.z
             v = Vec3(w.x - e.x, w.y - e.y, w.z - e.z - x)
@@ -76,7 +77,7 @@ class Solution:
         v = p - self.X[0].point(Vec3(0.0, 0.0, self.heights[0]))
         d = X.p - Vec3(0.0, 0.0, self.heights[-1])
         square = dot(v, v)
-        if self.kinds[-1] == "prismatic":
+        if self.kinds[-1].slides:
             start, along = d + X.R @ self.tip, X.R.column(2)
             b = dot(start, along)
             x: Position = sqrt(square + (b * b - dot(start, start))) * self.branches[0] - b
@@ -123,15 +124,16 @@ def solution_of(tree: Tree, tip: Vec3, home: Sequence[float], what: str) -> Solu
         )
     raise ModelError(
         f"{what}: expected one joint for the distance, first or last, and beside it"
-        f" {'two revolute joints whose axes meet' if len(kinds) == 3 else 'a revolute joint'}, got {', '.join(kinds)}."
+        f" {'two revolute joints whose axes meet' if len(kinds) == 3 else 'a revolute joint'}, got"
+        f" {', '.join(kind.name for kind in kinds)}."
         " Model other legs as loops of a Robot."
     )
 
 
-def _arranged(kinds: tuple[str, ...], X: tuple[Pose, ...], tip: Vec3, first: bool) -> Solution | None:
+def _arranged(kinds: tuple[Kind, ...], X: tuple[Pose, ...], tip: Vec3, first: bool) -> Solution | None:
     """The solution with the joint of the distance first or last, if the other joints can point."""
     pointing = slice(1, None) if first else slice(None, -1)
-    if any(kind != "revolute" for kind in kinds[pointing]):
+    if not all(kind.turns for kind in kinds[pointing]):
         return None
     inner = X[pointing][1:]
     heights = _meeting(inner[0]) if inner else (0.0,)
@@ -152,7 +154,7 @@ def _meeting(X: Pose) -> tuple[float, float] | None:
 
 def _settled(solution: Solution, home: Sequence[float]) -> Solution | None:
     """The solution on the branches where `home` lies; None where branches meet there, or it cannot be found again."""
-    q = [Angle.of(x) if kind == "revolute" else x for kind, x in zip(solution.kinds, home, strict=True)]
+    q = [Angle.of(x) if kind.turns else x for kind, x in zip(solution.kinds, home, strict=True)]
     p = solution.reach(q)
     signs = product((1.0, -1.0), (1.0, -1.0) if len(q) == 3 else (1.0,))
     found = [s for pair in signs if _returns(s := replace(solution, branches=pair), p, q)]

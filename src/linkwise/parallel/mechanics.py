@@ -115,7 +115,7 @@ class Place(NamedTuple):
         a = w = w_dot = ZERO3
         for k, (axis, rate) in enumerate(zip(self.axes, qd, strict=True)):
             s = axis * rate
-            if self.model.solution.kinds[k] == "revolute":
+            if self.model.solution.kinds[k].turns:
                 w_dot = w_dot + cross(w, s)
                 w = w + s
             else:
@@ -142,7 +142,7 @@ def placed(leg: LegModel, X: Pose) -> Place:
     q = leg.solution.positions(tip)
     poses = world_poses(leg.tree, q)[1:]
     axes, points = [Y.R.column(2) for Y in poses], [*(Y.p for Y in poses), tip]
-    turning = [kind == "revolute" for kind in leg.solution.kinds]
+    turning = [kind.turns for kind in leg.solution.kinds]
     columns = [cross(a, tip - p) if turns else a for a, p, turns in zip(axes, points, turning, strict=False)]
     a, b, c = columns if leg.level is None else (*columns, EZ)
     return Place(leg, lever, q, axes, points, _inverse(a, b, c)[: len(columns)])

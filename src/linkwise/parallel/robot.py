@@ -285,13 +285,13 @@ def _pairs(home: Any, what: str) -> list[tuple[str, Any]]:
 
 def _check_joint(j: Joint, what: str) -> None:
     """Refuse what a leg's joint cannot be."""
-    if j.kind not in ("revolute", "continuous", "prismatic"):
+    if not j.freedom.is_single:
         raise ModelError(f"{what}: expected a revolute or prismatic joint, got a {j.kind} one.")
     if j.mimic:
         raise ModelError(f"{what}: expected a joint that moves by itself, got one that mimics {j.mimic.joint!r}.")
     if j.drive is not None and j.drive.is_elastic:
         raise ModelError(f"{what}: expected a rigid drive, got an elastic one. Use robot.rigid().")
-    if j.spring is not None and j.kind != "prismatic":
+    if j.spring is not None and not j.freedom.slides:
         raise ModelError(
             f"{what}: expected no spring, got one. Springs of legs are on slides: other joints are known by cosine and"
             " sine only."
@@ -304,14 +304,14 @@ def _check_plane(leg: Leg, what: str) -> None:
     for b in leg.tree.bodies[1:]:
         R = R @ b.placement.R
         z = abs(R.column(2).z)
-        if abs(z - (1.0 if b.kind == "revolute" else 0.0)) > ACROSS:
-            wanted = "along" if b.kind == "revolute" else "across"
+        if abs(z - (1.0 if b.kind.turns else 0.0)) > ACROSS:
+            wanted = "along" if b.kind.turns else "across"
             raise ModelError(f"{what} joint {b.name!r}: expected an axis {wanted} z, because the machine is planar.")
 
 
 def _middle(joint: Joint) -> float:
     """A position of a joint in the middle of its motion."""
-    if joint.kind != "prismatic":
+    if not joint.freedom.slides:
         return 0.0
     middle = 0.5 * (joint.limits.lower + joint.limits.upper)
     return middle if math.isfinite(middle) and middle else 1.0

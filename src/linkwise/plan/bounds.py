@@ -75,9 +75,9 @@ def open_chain(robot: Robot, what: str) -> None:
 def plain_joints(robot: Robot, what: str) -> None:
     """Refuse robots whose joints are not all of one degree of freedom and driven."""
     open_chain(robot, what)
-    if robot.nq != robot.nv:
-        floating = [j.name for j in robot.joints if j.kind == "floating"]
-        raise InputError(f"{what}: expected joints of one degree of freedom, got the floating joint {floating[0]!r}.")
+    for j in robot.joints:
+        if j.freedom.nv > 1:
+            raise InputError(f"{what}: expected joints of one degree of freedom, got the {j.kind} joint {j.name!r}.")
     elastic = [j.name for j in robot.joints if j.is_elastic]
     if elastic:
         raise InputError(f"{what}: expected rigid drives, got the elastic joint {elastic[0]!r}. Use robot.rigid().")

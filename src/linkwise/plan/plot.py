@@ -23,7 +23,7 @@ def figure_of(plan: Plan) -> Figure:
 
     robot, t = plan.robot, plan.times()
     joints = [robot.joint(n) for n in robot.names]
-    sliding = {j.kind == "prismatic" for j in joints}
+    sliding = {j.freedom.slides for j in joints}
 
     def unit(angle: str, length: str) -> str:
         return ", ".join(u for u, there in ((angle, False in sliding), (length, True in sliding)) if there)

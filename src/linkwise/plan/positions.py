@@ -112,7 +112,7 @@ class _Problem:
             if slot is None or slot.nq != 1:
                 continue
             ratio, offset = (j.mimic.ratio, j.mimic.offset) if j.mimic else (1.0, 0.0)
-            if j.kind == "continuous" or ratio == 0.0:
+            if j.freedom.endless or ratio == 0.0:
                 continue
             ends = sorted((x - offset) / ratio for x in (j.limits.lower, j.limits.upper))
             self.lower[slot.q], self.upper[slot.q] = max(self.lower[slot.q], ends[0]), min(self.upper[slot.q], ends[1])

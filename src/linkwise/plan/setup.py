@@ -55,9 +55,9 @@ def problem_of(
 def _check_robot(robot: Any) -> None:
     if not isinstance(robot, Robot):
         raise InputError(f"plan: expected a Robot, got {robot!r}. Load one with lw.load(...).")
-    floating = [j.name for j in robot.joints if j.kind == "floating"]
-    if floating:
-        raise InputError(f"plan: expected joints of one degree of freedom, got the floating joint {floating[0]!r}.")
+    for j in robot.joints:
+        if j.freedom.nv > 1:
+            raise InputError(f"plan: expected joints of one degree of freedom, got the {j.kind} joint {j.name!r}.")
     if len(robot.names) == 0:
         raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
     if robot.loops:

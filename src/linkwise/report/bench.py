@@ -124,7 +124,7 @@ def mujoco_peers(model: Any, order: Permutation, given: States) -> list[Peer]:
 
 def _mujoco_model(robot: Robot) -> tuple[Any, Permutation]:
     """MuJoCo's model of a robot without a free base."""
-    if any(j.kind == "floating" for j in robot.joints):
+    if any(j.freedom.nv > 1 for j in robot.joints):
         raise LinkwiseError("the velocity of MuJoCo's free joint is in world axes, so that rows cannot be compared")
     return models.mujoco_model(robot)
 

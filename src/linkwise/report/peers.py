@@ -85,9 +85,9 @@ def _pinocchio_joint(pin: Any, joint: Joint) -> Any:
     """The fastest kind of joint that Pinocchio has for it."""
     import numpy as np
 
-    if joint.kind == "floating":
+    if joint.freedom.nv == 6:
         return pin.JointModelFreeFlyer()
-    kind = "P" if joint.kind == "prismatic" else "R"
+    kind = "P" if joint.freedom.slides else "R"
     for name, axis in (("X", (1, 0, 0)), ("Y", (0, 1, 0)), ("Z", (0, 0, 1))):
         if tuple(joint.axis) == axis:
             return getattr(pin, f"JointModel{kind}{name}")()
@@ -113,10 +113,10 @@ def mujoco_model(robot: Robot) -> tuple[Any, Permutation]:
         R, p = j.origin.R.T, j.origin.p
         body = ElementTree.SubElement(bodies[j.parent], "body", name=j.child, pos=_numbers(p))
         body.set("xyaxes", _numbers([*R[0], *R[1]]))
-        if j.kind == "floating":
+        if j.freedom.nv == 6:
             ElementTree.SubElement(body, "freejoint", name=j.name)
         elif not j.is_fixed:
-            kind = "slide" if j.kind == "prismatic" else "hinge"
+            kind = "slide" if j.freedom.slides else "hinge"
             joint = ElementTree.SubElement(body, "joint", name=j.name, type=kind, axis=_numbers(j.axis))
             joint.attrib.update(pos=_numbers(j.anchor), armature=repr(j.armature))
         mass = masses[j.child]

@@ -160,7 +160,7 @@ def _draw_limits(axes: Axes, bounds: tuple[float, float], low: float, high: floa
 
 
 def _components(joint: Joint, quantity: str) -> Sequence[str]:
-    return COMPONENTS[quantity] if joint.kind == "floating" else ("",)
+    return COMPONENTS[quantity] if joint.freedom.nv == 6 else ("",)
 
 
 def panels(t: Any, curves: Mapping[str, Any], marks: Mapping[str, tuple[Any, Any]], xlabel: str, marked: str) -> Figure:

@@ -13,6 +13,7 @@ import numpy as np
 from linkwise.compile import compile
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg, panels
+from linkwise.robot.joint import KINDS
 from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
 from linkwise.trajectory.trajectory import Array
@@ -121,7 +122,7 @@ def _table(names: tuple[str, ...], at: Array, given: Array, ours: Array) -> Tabl
 
 def joint_titles(joints: Any, revolute: str = "N m", prismatic: str = "N") -> list[str]:
     """The joints with the units of a quantity, as titles of pictures."""
-    return [f"{j.name}, {prismatic if j.kind == 'prismatic' else revolute}" for j in joints]
+    return [f"{j.name}, {prismatic if KINDS[j.kind].slides else revolute}" for j in joints]
 
 
 def _picture(joints: Any, t: Array, tau: Array, at: Array, given: Array) -> Picture:

@@ -73,7 +73,7 @@ def joint_facts(joint: Joint) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "name": joint.name, "kind": joint.kind, "parent": joint.parent, "child": joint.child,
     }  # fmt: skip
-    if joint.kind not in ("fixed", "floating"):
+    if joint.freedom.has_axis:
         facts["axis"] = list(joint.axis)
     limits = {k: v for k, v in vars(joint.limits).items() if math.isfinite(v)}
     if limits:

@@ -46,7 +46,7 @@ def aligned(tree: Tree) -> Tree:
 def _moved(b: Body, placement: Pose, X: Pose) -> Body:
     """The body with its frame shifted by X; a general turn about z is taken out of a revolute placement."""
     twist = b.twist
-    if b.kind == "revolute":
+    if b.kind.turns:
         angle = _turn_about_z(placement)
         if abs(_nearest_right_angle(angle) - angle) > TINY:
             placement, twist = snapped(Pose(placement.R @ rot_z(-angle), placement.p)), twist + angle

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from linkwise.robot.drive import Friction, Spring
+from linkwise.robot.joint.kind import Kind
 from linkwise.robot.motors import Elastic
-from linkwise.rotation import Turn, from_quaternion
-from linkwise.scalar import Scalar, cos, is_number, sin
+from linkwise.scalar import Scalar, is_number
 from linkwise.spatial import Inertia, Motion, Pose, Wrench
-from linkwise.vector import EZ, Vec3
+from linkwise.vector import Vec3
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
     """A moving group of links and the joint that carries it.
 
-    `kind` is "revolute", "prismatic", "floating" or "fixed"; `placement` is the pose of this body's frame in the
+    `kind` is how the joint moves; `placement` is the pose of this body's frame in the
     parent's at q = 0; `q`, `v` are the first places of its coordinates, or of the joint it mimics by `ratio`, `offset`.
     `twist` is a constant added to the angle, from aligning frames. `of_link` is this body's frame in the moving link's.
     `law` gives the force that something else, such as a stop, exerts on the joint at its position and speed. A body is
@@ -29,7 +29,7 @@ class Body:
     name: str
     link: str
     parent: int
-    kind: str
+    kind: Kind
     placement: Pose
     of_link: Pose = Pose()
     anchor: Vec3 = Vec3(0.0, 0.0, 0.0)
@@ -51,7 +51,7 @@ class Body:
     @property
     def is_single(self) -> bool:
         """One degree of freedom, about or along z."""
-        return self.kind in ("revolute", "prismatic")
+        return self.kind.is_single
 
     @property
     def own_inertia(self) -> Scalar:
@@ -70,38 +70,22 @@ class Body:
 
     def pose(self, q: Sequence[Scalar]) -> tuple[Any, Vec3]:
         """R and p of this body's frame in the parent's."""
-        R, p = self.placement.R, self.placement.p
-        if self.kind == "revolute":
-            angle = self.position(q) + self.twist
-            return Turn(R, cos(angle), sin(angle)), p
-        if self.kind == "prismatic":
-            return R, p + R.column(2) * self.position(q)
-        if self.kind == "floating":
-            x = q[self.q : self.q + 7]
-            return R @ from_quaternion(*x[3:]), p + R @ Vec3(*x[:3])
-        return R, p
+        if self.kind.is_single:
+            return self.kind.moved(self.placement, (self.position(q) + self.twist,))
+        return self.kind.moved(self.placement, q[self.q : self.q + self.kind.nq])
 
     @property
     def axes(self) -> tuple[tuple[int, Motion], ...]:
         """The joint's unit motions in this body's frame, each with its place in `qd`."""
-        if self.kind == "revolute":
-            return ((self.v, Motion(angular=EZ * self.ratio)),)
-        if self.kind == "prismatic":
-            return ((self.v, Motion(linear=EZ * self.ratio)),)
-        if self.kind == "floating":
-            return tuple((self.v + k, unit) for k, unit in enumerate(_UNITS))
-        return ()
+        if self.kind.is_single:
+            return ((self.v, self.kind.rate((self.ratio,))),)
+        return tuple((self.v + k, unit) for k, unit in enumerate(self.kind.units))
 
     def rate(self, qd: Sequence[Scalar]) -> Motion:
         """The joint's own part of this body's velocity; with `qdd`, of the rate of its components."""
-        if self.kind == "revolute":
-            return Motion(angular=EZ * (qd[self.v] * self.ratio))
-        if self.kind == "prismatic":
-            return Motion(linear=EZ * (qd[self.v] * self.ratio))
-        if self.kind == "floating":
-            x = qd[self.v : self.v + 6]
-            return Motion(Vec3(*x[:3]), Vec3(*x[3:]))
-        return Motion()
+        if self.kind.is_single:
+            return self.kind.rate((qd[self.v] * self.ratio,))
+        return self.kind.rate(qd[self.v : self.v + self.kind.nv])
 
     def project(self, wrench: Wrench) -> list[tuple[int, Scalar]]:
         """The generalised forces of a wrench, each with its place in `tau`."""
@@ -139,8 +123,3 @@ class Body:
     def without_springs(self) -> Body:
         """The same body without springs, that of an elastic drive among them."""
         return replace(self, spring=None, elastic=self.elastic and replace(self.elastic, stiffness=0.0))
-
-
-_UNITS = tuple(
-    Motion(*(Vec3(*(1.0 if 3 * half + k == i else 0.0 for k in range(3))) for half in range(2))) for i in range(6)
-)

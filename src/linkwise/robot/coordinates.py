@@ -61,9 +61,9 @@ def vector(robot: Robot, values: Any, kind: str) -> NDArray[np.float64]:
     x = np.zeros(robot.nq if positions else robot.nv)
     named: set[str] = set()
     if positions:
-        for slot in robot.slots.values():
-            if slot.nq == 7:
-                x[slot.q + 6] = 1.0
+        for j in robot.joints:
+            if j.nq:
+                x[robot.slots[j.name].q :][: j.nq] = j.freedom.home
     if values is not None and not isinstance(values, Mapping):
         width = sum(j.nq if positions else j.nv for j in robot.joints)
         if np.shape(values) == x.shape:

@@ -17,8 +17,6 @@ from linkwise.rotation import from_quaternion
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, Mat3, Vec3, outer
 
-SINGLE = ("revolute", "continuous", "prismatic")
-
 
 def random_tree(
     seed: int,
@@ -58,8 +56,8 @@ def random_tree(
         frames: how many named frames: "tool" on the last link, then "frame2", ... on any.
     """
     for kind in kinds:
-        if kind not in KINDS or kind == "fixed":
-            raise InputError(f"random_tree kinds: expected kinds among {KINDS} that move, got {kind!r}.")
+        if kind not in KINDS or not KINDS[kind].nv:
+            raise InputError(f"random_tree kinds: expected kinds among {tuple(KINDS)} that move, got {kind!r}.")
     draw = _Draw(f"{seed}")
     links, tree = [draw.link("base")], []
     if floating:
@@ -77,8 +75,8 @@ def random_tree(
             tree.append(Joint(f"weld{k}", parent.name, welded.name, "fixed", draw.pose()))
             links.append(welded)
             joint = replace(joint, parent=welded.name)
-        leaders = [j.name for j in tree if j.kind in SINGLE and j.mimic is None]
-        if kind in SINGLE:
+        leaders = [j.name for j in tree if j.freedom.is_single and j.mimic is None]
+        if joint.freedom.is_single:
             chances = {"friction": friction, "armature": armature, "spring": springs}
             chances["mimic"] = mimic if leaders else 0.0
             joint = replace(joint, **_features(seed, k, chances, leaders))
@@ -86,10 +84,10 @@ def random_tree(
         links.append(moved)
     for k, j in enumerate(tree):
         draw = _Draw(f"{seed} motor {j.name}")
-        if j.kind in SINGLE and draw.chance(motors):
+        if j.freedom.is_single and draw.chance(motors):
             tree[k] = draw.driven(j, draw.choice([None, *(x.name for x in links)]), friction)
         draw = _Draw(f"{seed} elastic {j.name}")
-        if j.kind in SINGLE and draw.chance(elastic):
+        if j.freedom.is_single and draw.chance(elastic):
             tree[k] = draw.elastic(tree[k], friction)
     draw = _Draw(f"{seed} frames")
     carriers = [links[-1].name, *(draw.choice(links).name for _ in range(frames - 1))]

@@ -14,8 +14,7 @@ from dataclasses import replace
 
 from linkwise.robot.tree import Tree, snapped_inertia
 from linkwise.scalar import is_number
-from linkwise.spatial import Inertia, symmetric
-from linkwise.vector import ZERO3, Vec3
+from linkwise.spatial import Inertia
 
 
 def regrouped(tree: Tree) -> Tree:
@@ -27,7 +26,7 @@ def regrouped(tree: Tree) -> Tree:
     empty = [_is_empty(I) for I in inertias]
     for i in range(len(inertias) - 1, 0, -1):
         body = tree.bodies[i]
-        moved = _movable(inertias[i], body.kind)
+        moved = body.kind.movable(inertias[i])
         if body.parent and empty[body.parent]:
             continue
         X = body.placement
@@ -35,15 +34,6 @@ def regrouped(tree: Tree) -> Tree:
         inertias[body.parent] = inertias[body.parent] + moved.seen_from(X.R, X.p)
     bodies = tuple(replace(b, inertia=snapped_inertia(I)) for b, I in zip(tree.bodies, inertias, strict=True))
     return replace(tree, bodies=bodies)
-
-
-def _movable(I: Inertia, kind: str) -> Inertia:
-    """The part of a body's inertia that its joint's motion leaves alone."""
-    if kind == "revolute":
-        return Inertia(I.m, Vec3(0.0, 0.0, I.mc.z), symmetric(0.0, 0.0, 0.0, 0.0, 0.0, I.E.z.z))
-    if kind == "prismatic":
-        return Inertia(0.0, ZERO3, I.E)
-    return I if kind == "fixed" else Inertia()
 
 
 def _is_empty(I: Inertia) -> bool:

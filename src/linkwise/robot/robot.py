@@ -99,7 +99,7 @@ class Robot:
             leader = joints.get(j.mimic.joint)
             if leader is None:
                 raise ModelError(f"joint {j.name!r} mimic: {UnknownNameError('joint', j.mimic.joint, joints)}")
-            if leader is j or leader.mimic or leader.kind in ("fixed", "floating"):
+            if leader is j or leader.mimic or not leader.freedom.is_single:
                 kind = "itself" if leader is j else "a joint that mimics" if leader.mimic else f"a {leader.kind} joint"
                 raise ModelError(
                     f"joint {j.name!r} mimic: expected a joint that moves by itself, got {kind}"

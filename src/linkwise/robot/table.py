@@ -81,7 +81,7 @@ class DHRow(Row):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.kind not in ("revolute", "prismatic"):
+        if self.kind not in tuple(SIGMA.values())[:2]:
             raise ModelError(f"kind: expected 'revolute' or 'prismatic', got {self.kind!r}.")
 
 

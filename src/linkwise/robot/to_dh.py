@@ -75,7 +75,7 @@ def to_modified_dh(robot: Robot, *, tolerance: float = 1e-12) -> Table:
     """
     chain = _Frames(robot, tolerance, "to_modified_dh", serial=True)
     rows = tuple(
-        DHRow(step.theta, step.r, step.d, step.alpha, body.kind, **body_data)
+        DHRow(step.theta, step.r, step.d, step.alpha, SIGMA[int(body.kind.slides)], **body_data)
         for step, body, body_data in zip(chain.steps, chain.bodies[1:], chain.data(), strict=True)
     )
     return chain.table(rows)
@@ -89,9 +89,8 @@ def to_khalil(robot: Robot, *, tolerance: float = 1e-12) -> Table:
         tolerance: axes that miss being parallel by no more than this angle are taken as parallel, rad.
     """
     tree = _Frames(robot, tolerance, "to_khalil", serial=False)
-    sigma = {kind: k for k, kind in SIGMA.items()}
     rows = tuple(
-        KhalilRow(body.parent, sigma[body.kind], *step, **body_data)
+        KhalilRow(body.parent, int(body.kind.slides), *step, **body_data)
         for step, body, body_data in zip(tree.steps, tree.bodies[1:], tree.data(), strict=True)
     )
     return tree.table(rows)
@@ -119,15 +118,16 @@ class _Frames:
         self.steps = [self.step(i, b) for i, b in enumerate(self.bodies[1:], start=1)]
 
     def refuse_joints(self) -> None:
-        remedies = {
-            "floating": "Load the robot with a fixed base, or lock the joint.",
-            "mimics": "Lock it, or drop `mimic`.",
-        }
         for j in self.joints.values():
-            bad = "floating" if j.kind == "floating" else "mimics" if j.mimic else ""
-            if bad:
-                verb = f"mimics {j.mimic.joint!r}" if j.mimic else "is floating"
-                raise InputError(f"{self.who}: joint {j.name!r} {verb}, which a table cannot say. {remedies[bad]}")
+            what = f"{self.who}: joint {j.name!r}"
+            if j.mimic:
+                raise InputError(
+                    f"{what} mimics {j.mimic.joint!r}, which a table cannot say. Lock it, or drop `mimic`."
+                )
+            if j.freedom.nv > 1:
+                raise InputError(
+                    f"{what} is {j.kind}, which a table cannot say. Load the robot with a fixed base, or lock it."
+                )
         if not self.robot.nv:
             raise InputError(f"{self.who}: expected a robot with a joint that moves, got none.")
 

@@ -14,15 +14,14 @@ from linkwise.errors import UnknownNameError
 from linkwise.robot.body import Body as Body
 from linkwise.robot.coordinates import drive_places
 from linkwise.robot.drive import Friction
-from linkwise.robot.joint import Joint
+from linkwise.robot.joint import KINDS, Joint, Kind
 from linkwise.robot.motors import Elastic as Elastic
 from linkwise.robot.motors import Rotor as Rotor
 from linkwise.robot.motors import elastic_drive, mount
 from linkwise.robot.robot import Robot
-from linkwise.rotation import with_z_along
 from linkwise.scalar import Scalar, absolute, is_number
 from linkwise.spatial import Inertia, Pose
-from linkwise.vector import EYE3, Mat3, Vec3, cross, dot
+from linkwise.vector import Mat3, Vec3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Tree:
     def of(cls, robot: Robot, keep: Sequence[str] = ()) -> Tree:
         """The tree of a robot; fixed joints named in `keep` stay joints, so that the wrench through them can be had."""
         links = {k.name: k for k in robot.links}
-        base = Body("", robot.root.name, 0, "fixed", Pose())
+        base = Body("", robot.root.name, 0, KINDS["fixed"], Pose())
         bodies, inertias = [base], [robot.root.spatial_inertia]
         place: dict[str, tuple[int, Pose]] = {robot.root.name: (0, Pose())}
         joint_body: dict[str, int] = {}
@@ -54,7 +53,7 @@ class Tree:
                 X = place[joint.child][1]
                 inertias[i] = inertias[i] + inertia.seen_from(X.R, X.p)
                 continue
-            of_link = Pose() if joint.kind in ("floating", "fixed") else Pose(with_z_along(joint.axis), joint.anchor)
+            of_link = joint.freedom.frame(joint.axis, joint.anchor)
             joint_body[joint.name] = len(bodies)
             bodies.append(_body(robot, joint, i, snapped(X_body_child @ of_link), of_link))
             X = of_link.inverse()
@@ -108,22 +107,26 @@ class Tree:
         return {e.v for _, e in self.elastic_bodies}
 
     @property
+    def coordinates(self) -> Iterator[tuple[Kind, slice, slice]]:
+        """How every joint, then every motor with a coordinate of its own, moves, and its places in `q` and `qd`."""
+        yield from ((b.kind, slice(b.q, b.q + b.kind.nq), slice(b.v, b.v + b.kind.nv)) for b in self.bodies)
+        yield from ((KINDS["revolute"], slice(e.q, e.q + 1), slice(e.v, e.v + 1)) for _, e in self.elastic_bodies)
+
+    @property
     def singles(self) -> Iterator[tuple[int, int]]:
         """The places in `q` and in `qd` of every coordinate that is one number: of joints, and of their motors."""
-        yield from ((b.q, b.v) for b in self.bodies if b.is_single)
-        yield from ((e.q, e.v) for _, e in self.elastic_bodies)
+        yield from ((at.start, to.start) for kind, at, to in self.coordinates if kind.is_single)
 
 
 def _body(robot: Robot, joint: Joint, parent: int, placement: Pose, of_link: Pose) -> Body:
     """The body of a joint, still without inertia."""
-    kind = "revolute" if joint.kind == "continuous" else joint.kind
     leader = joint.mimic.joint if joint.mimic else joint.name
     slot = robot.slots.get(leader)
     drive = joint.drive
     elastic = elastic_drive(robot, joint)
     rigid = drive if elastic is None else None
     return Body(
-        name=joint.name, link=joint.child, parent=parent, kind=kind, placement=placement, of_link=of_link,
+        name=joint.name, link=joint.child, parent=parent, kind=joint.freedom, placement=placement, of_link=of_link,
         anchor=joint.anchor, q=slot.q if slot else 0, v=slot.v if slot else 0,
         ratio=joint.mimic.ratio if joint.mimic else 1.0, offset=joint.mimic.offset if joint.mimic else 0.0,
         armature=joint.armature if elastic is None else 0.0, friction=joint.friction, spring=joint.spring,
@@ -132,7 +135,6 @@ def _body(robot: Robot, joint: Joint, parent: int, placement: Pose, of_link: Pos
 
 
 # products of exact turns leave 1e-16 where 0 or 1 is meant; each would cost operations in every kernel
-LIGHT = 1e-6
 ROUND_OFF = 1e-14
 
 
@@ -150,7 +152,7 @@ def _snap(x: float) -> float:
 
 
 def _light_ones_marked(bodies: tuple[Body, ...], rotors: Sequence[Rotor]) -> tuple[Body, ...]:
-    """The bodies, marked where their own inertia is below `LIGHT` of what they and all they carry have.
+    """The bodies, marked where their own inertia is next to nothing of what they and all they carry have.
 
     A rotor that turns freely on its body adds none about its axis. Where numbers of a model are inputs, a body is
     light unless it is known not to be.
@@ -170,16 +172,8 @@ def _light_ones_marked(bodies: tuple[Body, ...], rotors: Sequence[Rotor]) -> tup
 def _is_light(b: Body, mass: Scalar, size: Scalar, loose: Scalar) -> bool:
     known = (mass, size, loose, b.armature, *b.inertia.parameters())
     if not all(is_number(x) for x in known):
-        return b.kind != "fixed"
-    if b.kind == "revolute":
-        return bool(b.inertia.E.x.x + b.inertia.E.y.y + b.armature - loose <= LIGHT * size)
-    if b.kind == "prismatic":
-        return bool(b.inertia.m + b.armature <= LIGHT * mass)
-    if b.kind != "floating" or b.inertia.m <= LIGHT * mass:
-        return b.kind == "floating"
-    centre = b.inertia.mc * (1.0 / b.inertia.m)
-    I = b.inertia.seen_from(EYE3, -centre).I_o - EYE3 * loose
-    return bool(dot(I.x, cross(I.y, I.z)) <= LIGHT * size * size * size)
+        return b.kind.nv > 0
+    return b.kind.is_light(b.inertia, b.armature, loose, mass, size)
 
 
 def snapped_inertia(I: Inertia) -> Inertia:

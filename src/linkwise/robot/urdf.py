@@ -10,7 +10,7 @@ from linkwise.errors import InputError, ModelError
 from linkwise.robot import check
 from linkwise.robot.drive import Friction, Limits
 from linkwise.robot.floating import BASES, floating
-from linkwise.robot.joint import Joint, Mimic
+from linkwise.robot.joint import KINDS, Joint, Mimic
 from linkwise.robot.link import Link, turned
 from linkwise.robot.robot import Robot
 from linkwise.robot.source import PathOrText, Source, refuse_errors
@@ -20,7 +20,7 @@ from linkwise.spatial import Pose
 from linkwise.vector import EYE3, ZERO3, Vec3
 
 EX = Vec3(1.0, 0.0, 0.0)  # the axis where none is given
-KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
+TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating")
 TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 XACRO = ("include", "macro", "property", "arg", "if", "unless")
 
@@ -116,16 +116,16 @@ class _Reader(Reader):
         if kind == "planar":
             remedy = "Use two prismatic joints and a revolute one, with links without mass between them."
             raise self.file.error(e.line, f"{item}: planar joints are not supported. {remedy}")
-        if kind not in KINDS:
-            raise self.file.error(e.line, f"{item} type: expected one of {KINDS}, got {kind!r}.")
+        if kind not in TYPES:
+            raise self.file.error(e.line, f"{item} type: expected one of {TYPES}, got {kind!r}.")
         parent, child = self.end_of(e, "parent", item), self.end_of(e, "child", item)
         origin = self.origin(e, item)
-        if kind in ("fixed", "floating"):
+        if not KINDS[kind].has_axis:
             with self.file.at(e.line, item):
                 return Joint(name, parent, child, kind, origin)
         axis, friction, mimic = self.axis(e, item), self.friction(e, item), self.mimic(e, item)
         limits = self.limits(e, item)
-        if kind == "continuous":
+        if KINDS[kind].endless:
             limits = replace(limits, lower=-math.inf, upper=math.inf)
         with self.file.at(e.line, item):
             return Joint(name, parent, child, kind, origin, axis, friction=friction, limits=limits, mimic=mimic)

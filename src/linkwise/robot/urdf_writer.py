@@ -39,7 +39,7 @@ class _Writer:
 
     def __init__(self, robot: Robot, lost: list[str]) -> None:
         self.lost = lost
-        self.shift = {j.child: j.anchor for j in robot.joints if j.kind not in ("fixed", "floating")}
+        self.shift = {j.child: j.anchor for j in robot.joints if j.freedom.has_axis}
         self.lines = ['<?xml version="1.0"?>', f'<robot name="{_text(robot.name)}">']
         if robot.gravity != GRAVITY:
             lost.append(f"gravity {tuple(robot.gravity)}: left out; URDF knows {tuple(GRAVITY)} only.")
@@ -81,14 +81,15 @@ class _Writer:
 
     def joint(self, j: Joint) -> None:
         unbounded = j.limits.lower == -math.inf and j.limits.upper == math.inf
-        kind = "continuous" if j.kind == "revolute" and unbounded else j.kind
+        endless = j.freedom.endless or (j.freedom.turns and unbounded)
+        kind = "continuous" if endless and j.freedom.turns else j.kind
         at = j.origin @ Pose(p=self.moved(j.child)) if any(self.moved(j.child)) else j.origin
         self.open_joint(j.name, kind, j.parent, j.child, at)
-        if j.kind not in ("fixed", "floating"):
+        if j.freedom.has_axis:
             missing = ["armature"] if j.armature else []
             self.add(2, "axis", xyz=_numbers(j.axis))
             self.friction(j, missing)
-            self.limits(j.limits, kind, missing)
+            self.limits(j.limits, endless, missing)
             if j.mimic:
                 leader, ratio, offset = _text(j.mimic.joint), repr(j.mimic.ratio), repr(j.mimic.offset)
                 self.add(2, "mimic", joint=leader, multiplier=ratio, offset=offset)
@@ -113,19 +114,19 @@ class _Writer:
         if j.friction.law != "coulomb" and has_dry_part(j.friction):
             missing.append(f"{j.friction.law} law of friction")
 
-    def limits(self, limits: Limits, kind: str, missing: list[str]) -> None:
+    def limits(self, limits: Limits, endless: bool, missing: list[str]) -> None:
         """The element <limit>; speed and effort of 0 stand for unknown."""
         attributes = {}
         ends = {"lower": limits.lower, "upper": limits.upper}
         if any(not math.isinf(x) for x in ends.values()):
-            missing += ["position limits"] if kind == "continuous" else []
+            missing += ["position limits"] if endless else []
             missing += ["infinite position limit (1e9 stands for it)"] if any(map(math.isinf, ends.values())) else []
             attributes = {key: repr(math.copysign(FAR, x) if math.isinf(x) else x) for key, x in ends.items()}
-        attributes = {} if kind == "continuous" else attributes
+        attributes = {} if endless else attributes
         known = {key: getattr(limits, key) for key in ("effort", "velocity")}
         missing += [f"{key} limit of 0" for key, x in known.items() if x == 0.0]
         attributes |= {key: repr(0.0 if math.isinf(x) else x) for key, x in known.items()}
-        if kind != "continuous" or any(not math.isinf(x) for x in known.values()):
+        if not endless or any(not math.isinf(x) for x in known.values()):
             self.add(2, "limit", **attributes)
         further = {key: getattr(limits, key) for key in ("acceleration", "jerk", "effort_rate")}
         missing += [f"{key.replace('_', ' ')} limit" for key, x in further.items() if not math.isinf(x)]

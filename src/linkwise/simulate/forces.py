@@ -266,8 +266,8 @@ def joint_stops(
     found = {}
     for joint in robot.joints:
         lower, upper = joint.limits.lower, joint.limits.upper
-        turns = joint.kind in ("revolute", "prismatic")
-        if turns and (math.isfinite(lower) or math.isfinite(upper)):
+        ends = joint.freedom.is_single and not joint.freedom.endless
+        if ends and (math.isfinite(lower) or math.isfinite(upper)):
             found[joint.name] = JointStop(lower, upper, stiffness, damping, onset)
     return found
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from linkwise.figures import COLOURS, LINE, style
+from linkwise.robot.joint import KINDS
 from linkwise.simulate.motions import Array
 from linkwise.simulate.result import Simulation
 from linkwise.trajectory.columns import column_names
@@ -59,8 +60,8 @@ def platform_figure(result: ParallelSimulation) -> Figure:
 
 def _unit(kinds: set[str], angle: str, length: str) -> str:
     """The units of joints of these kinds."""
-    turning, sliding = kinds & {"revolute", "continuous", "floating"}, kinds & {"prismatic", "floating"}
-    return ", ".join(u for u, there in ((angle, turning), (length, sliding)) if there)
+    lengths = {x for kind in kinds for x in KINDS[kind].lengths}
+    return ", ".join(unit for unit, is_length in ((angle, False), (length, True)) if is_length in lengths)
 
 
 class Panel(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from linkwise.algorithms.integration import q_dot
 from linkwise.errors import InputError
 from linkwise.robot.tree import Tree
-from linkwise.scalar import Scalar, sqrt
+from linkwise.scalar import Scalar
 
 Vector = list[Scalar]
 Accelerations = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]  # (q, qd) -> qdd
@@ -48,10 +48,8 @@ def rates(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Vector:
 def normalised(tree: Tree, q: Vector) -> Vector:
     """The same positions with unit quaternions."""
     for body in tree.bodies[1:]:
-        if body.kind == "floating":
-            quaternion = q[body.q + 3 : body.q + 7]
-            inverse = 1.0 / sqrt(sum((x * x for x in quaternion[1:]), quaternion[0] * quaternion[0]))
-            q[body.q + 3 : body.q + 7] = [x * inverse for x in quaternion]
+        places = slice(body.q, body.q + body.kind.nq)
+        q[places] = body.kind.normalised(q[places])
     return q
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from linkwise.report.errata.sensed import Sensed
 from linkwise.report.errata.study import NOTHING, Form, Forms, Printed, chosen, minus, same, second
 from linkwise.robot import DHRow
+from linkwise.robot.joint import KINDS
 from linkwise.rotation import rot_x, rot_z
 from linkwise.scalar import Scalar
 from linkwise.spatial import symmetric
@@ -168,7 +169,7 @@ def _inwards(
 
 def _joint(j: int, row: DHRow, q: Scalar, n: int, form: dict[str, Form]) -> Joint:
     """(2.10), (3.1)-(3.4). The thesis does not give dx; its com (2.9) has two parameters instead of three."""
-    turns = row.kind == "revolute"
+    turns = KINDS[row.kind].turns
     theta, d = (row.theta + q, row.d) if turns else (row.theta, row.d + q)
     R, u = rot_z(theta) @ rot_x(row.alpha), rot_x(row.alpha).T @ EZ
     turn, slide = (u, ZERO3) if turns else (ZERO3, u)

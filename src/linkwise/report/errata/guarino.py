@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from linkwise.report.errata.study import NOTHING, Form, Forms, Printed, chosen, same, second, zero
 from linkwise.robot import DHRow
+from linkwise.robot.joint import KINDS
 from linkwise.rotation import rot_x, rot_z
 from linkwise.scalar import Scalar
 from linkwise.spatial import symmetric
@@ -66,7 +67,7 @@ def _outwards(rows: Sequence[DHRow], x: Sequence[Any], gravity: Vec3, form: dict
     w, ga, io, a, j, g = ZERO3, ZERO3, ZERO3, form["no gravity"](-gravity), ZERO3, gravity
     links = []
     for row, joint in zip(rows, x, strict=True):
-        turns, still = row.kind == "revolute", (0.0, 0.0, 0.0, 0.0)
+        turns, still = KINDS[row.kind].turns, (0.0, 0.0, 0.0, 0.0)
         t0, t1, t2, t3 = joint if turns else still
         d0, d1, d2, d3 = still if turns else joint
         R = rot_x(row.alpha) @ rot_z(row.theta + t0)
@@ -104,7 +105,7 @@ def _inwards(rows: Sequence[DHRow], links: Sequence[Link], form: dict[str, Form]
         n_dot = n_dot + cross(cross(w, c), link.F) + cross(c, link.F_dot) + moved + cross(p, f_dot) + link.N_dot  # (17)
         n = n + cross(c, link.F) + cross(p, f) + link.N  # (15)
         f, f_dot = f + link.F, f_dot + link.F_dot  # (14), (16)
-        x, x_dot = (n, n_dot) if row.kind == "revolute" else (f, f_dot)
+        x, x_dot = (n, n_dot) if KINDS[row.kind].turns else (f, f_dot)
         tau.insert(0, x.z)  # (18), (19)
         tau_dot.insert(0, (x_dot + cross(x, w)).z)  # (20), (21)
         beyond = link

@@ -14,6 +14,7 @@ import numpy as np
 from linkwise.report.errata.khalil import hat
 from linkwise.report.errata.study import NOTHING, Array, Form, Forms, Printed, chosen, minus, same, second, zero
 from linkwise.robot import DHRow
+from linkwise.robot.joint import KINDS
 from linkwise.rotation import rot_x, rot_z
 from linkwise.spatial import symmetric
 
@@ -121,7 +122,7 @@ def forward_dynamics(tree: Tree, x: State, printed: Printed = NOTHING) -> Array:
 
 def _link(row: DHRow, q: float, qd: float, w: Array) -> Link:
     """Kinematics and inertia of a link whose parent turns by w, (2.1.3)-(2.1.7.4), (2.2.1), (2.2.2), (A.1)."""
-    turns = row.kind == "revolute"
+    turns = KINDS[row.kind].turns
     theta, s = (row.theta + q, row.d) if turns else (row.theta, row.d + q)
     R = np.array(rot_z(theta) @ rot_x(row.alpha))
     P = np.array([row.a * np.cos(theta), row.a * np.sin(theta), s])

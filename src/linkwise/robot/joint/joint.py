@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from linkwise.errors import LinkwiseError, ModelError
 from linkwise.robot import check
 from linkwise.robot.drive import Drive, Friction, Limits, Spring
-from linkwise.rotation import axis_angle
+from linkwise.robot.joint.fixed import Fixed
+from linkwise.robot.joint.floating import Floating
+from linkwise.robot.joint.kind import Kind
+from linkwise.robot.joint.prismatic import Prismatic
+from linkwise.robot.joint.revolute import Continuous, Revolute
 from linkwise.spatial import Pose
 from linkwise.vector import EZ, ZERO3, Vec3
 
-KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (Revolute(), Continuous(), Prismatic(), Fixed(), Floating())}
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Joint:
         check.name(self.parent, f"{what} parent")
         check.name(self.child, f"{what} child")
         if self.kind not in KINDS:
-            raise ModelError(f"{what} kind: expected one of {KINDS}, got {self.kind!r}.")
+            raise ModelError(f"{what} kind: expected one of {tuple(KINDS)}, got {self.kind!r}.")
         set_(self, "origin", check.pose(self.origin, f"{what} origin"))
         set_(self, "axis", check.axis(self.axis, f"{what} axis"))
         set_(self, "anchor", check.vector(self.anchor, f"{what} anchor"))
@@ -77,14 +81,19 @@ class Joint:
             raise ModelError(f"{what}: expected two links, got {self.parent!r} as parent and child.")
         if self.armature and self.drive is not None and self.drive.motor is not None:
             raise ModelError(f"{what}: has an armature and a motor, which would count the rotor twice. Keep one.")
-        if self.kind in ("fixed", "floating"):
+        if not self.freedom.is_single:
             extra = [f for f in ("spring", "drive", "mimic") if getattr(self, f) is not None]
             if extra or self.armature:
                 raise ModelError(f"{what}: a {self.kind} joint cannot have {', '.join(extra) or 'an armature'}.")
 
     @property
+    def freedom(self) -> Kind:
+        """How the child is free to move on the parent."""
+        return KINDS[self.kind]
+
+    @property
     def is_fixed(self) -> bool:
-        return self.kind == "fixed"
+        return self.freedom.nv == 0
 
     @property
     def is_elastic(self) -> bool:
@@ -110,20 +119,16 @@ class Joint:
     @property
     def nq(self) -> int:
         """How many numbers of `q` belong to the joint without its motor; none for fixed joints and those that mimic."""
-        return 0 if self.mimic else {"fixed": 0, "floating": 7}.get(self.kind, 1)
+        return 0 if self.mimic else self.freedom.nq
 
     @property
     def nv(self) -> int:
         """How many numbers of `qd` belong to this joint."""
-        return 0 if self.mimic else {"fixed": 0, "floating": 6}.get(self.kind, 1)
+        return 0 if self.mimic else self.freedom.nv
 
     def pose(self, value: Sequence[float]) -> Pose:
         """The child's frame in the parent's when the joint stands at `value`: one number, or seven if floating."""
-        if self.kind == "floating":
-            if not any(value[3:]):
-                raise LinkwiseError(f"joint {self.name!r}: expected a quaternion that is not zero, got zeros.")
-            return self.origin @ Pose.of_quaternion(value[:3], value[3:])
-        if self.kind == "prismatic":
-            return self.origin @ Pose(p=self.axis * value[0])
-        R = axis_angle(self.axis, value[0])
-        return self.origin @ Pose(R, self.anchor - R @ self.anchor)
+        try:
+            return self.origin @ self.freedom.pose(self.axis, self.anchor, value)
+        except LinkwiseError as error:
+            raise LinkwiseError(f"joint {self.name!r}: {error}") from error

@@ -154,7 +154,7 @@ def _starts(robot: Robot) -> Iterator[Array]:
     middle = robot.q()
     for j in robot.joints:
         slot = robot.slots.get(j.name)
-        if slot is None or slot.nq == 7:
+        if slot is None or slot.nq > 1:
             continue
         a, b = j.limits.lower, j.limits.upper
         if np.isfinite(a) and np.isfinite(b):
@@ -171,8 +171,8 @@ def _starts(robot: Robot) -> Iterator[Array]:
         about = middle if k % 2 else robot.q()
         q = about + width * rng.uniform(-0.5, 0.5, robot.nq) * (high - low)
         for slot in robot.slots.values():
-            if slot.nq == 7:
-                q[slot.q + 3 : slot.q + 7] /= np.linalg.norm(q[slot.q + 3 : slot.q + 7])
+            if (at := slot.quaternion) is not None:
+                q[at] /= np.linalg.norm(q[at])
         yield q
 
 

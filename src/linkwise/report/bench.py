@@ -71,8 +71,8 @@ def states(robot: Robot, rows: int) -> States:
     rng = np.random.default_rng(0)
     q = rng.uniform(-2, 2, (rows, robot.nq))
     for slot in robot.slots.values():
-        if slot.nq == 7:
-            q[:, slot.q + 3 : slot.q + 7] /= np.linalg.norm(q[:, slot.q + 3 : slot.q + 7], axis=1, keepdims=True)
+        if (at := slot.quaternion) is not None:
+            q[:, at] /= np.linalg.norm(q[:, at], axis=1, keepdims=True)
     return q, rng.normal(size=(rows, robot.nv)), rng.normal(size=(rows, robot.nv))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwise.errors import InputError
 from linkwise.figures import COLOURS, INK, LIMIT, LINE, style
-from linkwise.trajectory.columns import COMPONENTS
+from linkwise.trajectory.columns import endings
 from linkwise.trajectory.platform import platform_columns
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _draw_limits(axes: Axes, bounds: tuple[float, float], low: float, high: floa
 
 
 def _components(joint: Joint, quantity: str) -> Sequence[str]:
-    return COMPONENTS[quantity] if joint.freedom.nv == 6 else ("",)
+    return [end.removeprefix(".") for end in endings(joint.freedom, quantity)]
 
 
 def panels(t: Any, curves: Mapping[str, Any], marks: Mapping[str, tuple[Any, Any]], xlabel: str, marked: str) -> Figure:

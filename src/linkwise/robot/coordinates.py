@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.errors import InputError, ModelError, UnknownNameError
-from linkwise.robot.joint import Joint
+from linkwise.robot.joint import KINDS, Joint, Kind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,22 +22,29 @@ class Slot(NamedTuple):
     nq: int
     v: int
     nv: int
+    kind: Kind = KINDS["revolute"]
+
+    @property
+    def quaternion(self) -> slice | None:
+        """Where a quaternion stands in `q`, if there is one."""
+        own = self.kind.quaternion
+        return slice(self.q + own.start, self.q + own.stop) if own else None
 
 
 def slots_of(joints: Iterable[Joint]) -> dict[str, Slot]:
     """The places of all coordinates: of the joints, and after them of the motors behind springs."""
     every = list(joints)
-    named = [(j.name, j.nq, j.nv) for j in every if j.nv]
-    named += [(j.motor_name, 1, 1) for j in every if j.is_elastic]
+    named = [(j.name, j.freedom) for j in every if j.nv]
+    named += [(j.motor_name, KINDS["revolute"]) for j in every if j.is_elastic]
     table, kq, kv = {}, 0, 0
-    for name, nq, nv in named:
+    for name, kind in named:
         if name in table:
             raise ModelError(
                 f"joint {name!r}: the motor of joint {name.removesuffix('.motor')!r} has a coordinate of that name."
                 " Rename the joint."
             )
-        table[name] = Slot(kq, nq, kv, nv)
-        kq, kv = kq + nq, kv + nv
+        table[name] = Slot(kq, kind.nq, kv, kind.nv, kind)
+        kq, kv = kq + kind.nq, kv + kind.nv
     return table
 
 
@@ -61,9 +68,8 @@ def vector(robot: Robot, values: Any, kind: str) -> NDArray[np.float64]:
     x = np.zeros(robot.nq if positions else robot.nv)
     named: set[str] = set()
     if positions:
-        for j in robot.joints:
-            if j.nq:
-                x[robot.slots[j.name].q :][: j.nq] = j.freedom.home
+        for slot in robot.slots.values():
+            x[slot.q : slot.q + slot.nq] = slot.kind.home
     if values is not None and not isinstance(values, Mapping):
         width = sum(j.nq if positions else j.nv for j in robot.joints)
         if np.shape(values) == x.shape:

@@ -15,7 +15,7 @@ from linkwise.robot.xml import Element
 from linkwise.spatial import Pose
 from linkwise.vector import EZ, ZERO3, Vec3
 
-KINDS = {"hinge": "revolute", "slide": "prismatic"}
+KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical"}
 PASSIVE = ("stiffness", "damping", "frictionloss", "armature")
 ATTRIBUTES = frozenset(
     (
@@ -38,9 +38,10 @@ def single_joint(reader: Context, e: Element, item: str, joint: Joint, X: Pose) 
     """A hinge or slide: `joint` says its name, links and origin, `X` is the frame it is given in."""
     kind = e.attributes.get("type", "hinge")
     if kind not in KINDS:
-        remedy = "Use three hinges, with links without mass between them." if kind == "ball" else f"Use {list(KINDS)}."
-        raise reader.unsupported(e.line, f"{item} of type {kind!r}", remedy)
+        raise reader.unsupported(e.line, f"{item} of type {kind!r}", f"Use {list(KINDS)}.")
     reader.known(e, item, ATTRIBUTES)
+    if kind == "ball":
+        return _ball_joint(reader, e, item, joint, X)
     for key in ("springdamper", "springyield"):
         if any(reader.numbers(e, key, item, len(e.attributes.get(key, "").split()), ())):
             raise reader.unsupported(e.line, f"{item} with {key}", "Give stiffness and damping.")
@@ -61,6 +62,15 @@ def single_joint(reader: Context, e: Element, item: str, joint: Joint, X: Pose) 
             limits=Limits(*_range(reader, e, item, unit), effort=_effort(reader, e, item)),
         )
         return replace(at_ref, origin=at_ref.pose([-ref])) if ref else at_ref
+
+
+def _ball_joint(reader: Context, e: Element, item: str, joint: Joint, X: Pose) -> Joint:
+    for key in PASSIVE:
+        if _coefficient(reader, e, key, item):
+            raise reader.unsupported(e.line, f"{item}, a ball with {key}", "Leave it out, or use three hinges.")
+    pos = Vec3(*reader.numbers(e, "pos", item, 3, ZERO3))
+    with reader.file.at(e.line, item):
+        return replace(joint, kind=KINDS["ball"], anchor=X.point(pos))
 
 
 def _coefficient(reader: Context, e: Element, key: str, item: str) -> float:

@@ -80,6 +80,8 @@ class _Writer:
         self.lines += ["    </inertial>", "  </link>"]
 
     def joint(self, j: Joint) -> None:
+        if not j.freedom.in_urdf:
+            raise InputError(f"joint {j.name!r}: URDF has no {j.kind} joints. Save the robot as .toml.")
         unbounded = j.limits.lower == -math.inf and j.limits.upper == math.inf
         endless = j.freedom.endless or (j.freedom.turns and unbounded)
         kind = "continuous" if endless and j.freedom.turns else j.kind

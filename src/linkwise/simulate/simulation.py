@@ -293,11 +293,11 @@ def _start(robot: Robot, q0: Any, qd0: Any, motions: tuple[Prescribed, ...], t: 
             if not _is_given(j.motor_name, qd0, robot.nv):
                 qd[motor.v] = qd[joint.v]
     for name, s in robot.slots.items():
-        if s.nq == 7:
-            length = float(np.linalg.norm(q[s.q + 3 : s.q + 7]))
+        if (at := s.quaternion) is not None:
+            length = float(np.linalg.norm(q[at]))
             if length < 1e-6:
                 raise InputError(f"q0: joint {name!r}: expected a quaternion x, y, z, w that is not zero, got zeros.")
-            q[s.q + 3 : s.q + 7] /= length
+            q[at] /= length
     return q, qd
 
 

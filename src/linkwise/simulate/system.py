@@ -39,7 +39,7 @@ class System:
         free = [s for n, s in robot.slots.items() if n not in held]
         self.free_q = np.array([s.q + k for s in free for k in range(s.nq)], dtype=int)
         self.free_v = np.array([s.v + k for s in free for k in range(s.nv)], dtype=int)
-        self._turning = [slice(s.q + 3, s.q + 7) for s in robot.slots.values() if s.nq == 7]
+        self._turning = [at for s in robot.slots.values() if (at := s.quaternion) is not None]
         self._drives: Any = robot.motors
         positions, speeds = (column_names(robot, x) for x in ("q", "qd"))
         self.labels = [positions[k] for k in self.free_q] + [speeds[k] for k in self.free_v]

@@ -5,17 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from linkwise.errors import InputError, LinkwiseError
+from linkwise.robot.joint import Kind
 from linkwise.robot.robot import Robot
 from linkwise.trajectory.trajectory import Array
 
 TIME = ("t", "time")
-POSITION = ("x", "y", "z", "qx", "qy", "qz", "qw")
-VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 MOTION = ("q", "qd", "qdd", "qddd")
-COMPONENTS = {  # of a floating joint
-    "q": POSITION, "qd": VELOCITY, "qdd": VELOCITY, "qddd": VELOCITY, "tau": WRENCH, "tau_dot": WRENCH,
-}  # fmt: skip
 RESULTS = (
     "tau.",
     "tau_dot.",
@@ -34,9 +30,14 @@ def column_names(robot: Robot, quantity: str) -> list[str]:
     """
     names = []
     for name, slot in robot.slots.items():
-        ends = [""] if slot.nv == 1 else [f".{c}" for c in COMPONENTS[quantity]]
-        names += [f"{quantity}.{name}{end}" for end in ends]
+        names += [f"{quantity}.{name}{end}" for end in endings(slot.kind, quantity)]
     return names
+
+
+def endings(kind: Kind, quantity: str) -> list[str]:
+    """What the names of a joint's columns end in: nothing where it has one number."""
+    parts = {"q": kind.positions, "tau": kind.forces, "tau_dot": kind.forces}.get(quantity, kind.velocities)
+    return [f".{part}" if part else "" for part in parts]
 
 
 class Columns(ABC):

@@ -11,7 +11,7 @@ import numpy as np
 from linkwise.errors import UnknownNameError
 from linkwise.files import arrays, reading
 from linkwise.robot.robot import Robot
-from linkwise.trajectory.columns import COMPONENTS, MOTION, TIME, Columns
+from linkwise.trajectory.columns import MOTION, TIME, Columns, endings
 from linkwise.trajectory.trajectory import Array
 
 KNOWN = (*TIME, *MOTION, "names")
@@ -105,6 +105,6 @@ def _column_names(key: str, joints: list[str], robot: Robot) -> list[str]:
     names = []
     for joint in joints:
         slot = robot.slots.get(joint)  # none for a joint that is locked, which has a column all the same
-        ends = [f".{c}" for c in COMPONENTS[key]] if slot and slot.nv > 1 else [""]
+        ends = endings(slot.kind, key) if slot else [""]
         names += [f"{key}.{joint}{end}" for end in ends]
     return names

@@ -13,13 +13,15 @@ import numpy as np
 
 from linkwise.errors import UnknownNameError, listing
 from linkwise.parallel.robot import ParallelRobot
+from linkwise.robot.joint import KINDS
 from linkwise.trajectory import spline
-from linkwise.trajectory.columns import POSITION, TIME, VELOCITY, WRENCH, Columns
+from linkwise.trajectory.columns import TIME, WRENCH, Columns
 from linkwise.trajectory.npz import ArrayColumns
 from linkwise.trajectory.reader import check_unit, opened, stacked, times_of
 from linkwise.trajectory.trajectory import Array
 from linkwise.trajectory.writer import write_arrays
 
+FREE = KINDS["floating"]
 MOTION = ("pose", "velocity", "acceleration")
 RESULTS = ("positions", "forces", "leg_forces", "condition", "energy")  # what a file of results holds beside a motion
 FACTS = ("names", "legs", "meta")
@@ -55,9 +57,9 @@ class PlatformMotion:
 def platform_columns(robot: ParallelRobot, quantity: str) -> list[str]:
     """Names of the columns of "pose", "velocity" or "acceleration": pose.x, ..., velocity.vx, ..."""
     if quantity == "pose":
-        ends = {7: POSITION, 3: ("x", "y", "angle" if robot.motion.plane else "z")}[robot.nq]
+        ends = {7: FREE.positions, 3: ("x", "y", "angle" if robot.motion.plane else "z")}[robot.nq]
         return [f"pose.{c}" for c in ends]
-    return [f"{quantity}.{VELOCITY[axis]}" for axis in robot.motion.axes]
+    return [f"{quantity}.{FREE.velocities[axis]}" for axis in robot.motion.axes]
 
 
 def read_platform(path: str | PathLike[str], robot: ParallelRobot, *, ignore_extra: bool = False) -> PlatformMotion:

@@ -166,8 +166,8 @@ def times_of(table: Columns) -> Array | None:
 
 def _check_quaternions(table: Columns, robot: Robot, q: Array, wanted: dict[str, str]) -> None:
     for name, slot in robot.slots.items():
-        if slot.nq == 7:
-            check_unit(table, f"joint {name!r}", q[:, slot.q + 3 : slot.q + 7], wanted[f"q.{name}.qw"])
+        if (at := slot.quaternion) is not None:
+            check_unit(table, f"joint {name!r}", q[:, at], wanted[f"q.{name}.qw"])
 
 
 def check_unit(table: Columns, what: str, quaternion: Array, column: str) -> None:

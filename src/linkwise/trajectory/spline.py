@@ -41,14 +41,18 @@ def motion(robot: Robot, t: Array, q: Array, k: int, count: int = 2) -> list[Arr
     """`qd`, `qdd` and perhaps `qddd` of positions; a floating joint's come in its own axes, as in the robot's `qd`."""
     turned = q.copy()
     for slot in robot.slots.values():
-        if slot.nq == 7:
-            turned[:, slot.q + 3 : slot.q + 7] = continuous(q[:, slot.q + 3 : slot.q + 7])
+        if (turn := slot.quaternion) is not None:
+            turned[:, turn] = continuous(q[:, turn])
     rates = derivatives(t, turned, k, count)
     found = [np.empty((len(t), robot.nv)) for _ in rates]
     for slot in robot.slots.values():
         at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
         own = [x[:, at] for x in rates]
-        for array, values in zip(found, body_rates(turned[:, at], *own) if slot.nq == 7 else own, strict=True):
+        if slot.kind.curved:  # of position and quaternion, the position of a ball at rest
+            still = np.zeros((len(t), 7 - slot.nq))
+            whole = body_rates(*(np.hstack([still, x]) for x in (turned[:, at], *own)))
+            own = [x[:, 7 - slot.nq :] for x in whole]
+        for array, values in zip(found, own, strict=True):
             array[:, to] = values
     return [rested(found[0]), *found[1:]]
 

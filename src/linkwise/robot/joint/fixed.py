@@ -19,6 +19,7 @@ class Fixed(Kind):
     home = ()
     lengths = ()
     units = ()
+    positions = velocities = forces = ()
     has_axis = False
 
     def frame(self, axis: Vec3, anchor: Vec3) -> Pose:

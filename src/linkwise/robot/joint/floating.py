@@ -11,7 +11,7 @@ from linkwise.robot.joint.kind import LIGHT, Kind
 from linkwise.rotation import from_quaternion
 from linkwise.scalar import Scalar, sqrt
 from linkwise.spatial import Inertia, Motion, Pose
-from linkwise.vector import EYE3, Vec3, cross, dot
+from linkwise.vector import EYE3, Mat3, Vec3, cross, dot
 
 
 class Floating(Kind):
@@ -22,6 +22,10 @@ class Floating(Kind):
     home = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
     lengths = (True, True, True, False, False, False)
     units = tuple(Motion(*(Vec3(*(float(3 * half + k == i) for k in range(3))) for half in range(2))) for i in range(6))
+    positions = ("x", "y", "z", "qx", "qy", "qz", "qw")
+    velocities = ("vx", "vy", "vz", "wx", "wy", "wz")
+    forces = ("fx", "fy", "fz", "mx", "my", "mz")
+    quaternion = slice(3, 7)
     has_axis = False
     endless = True
     curved = True
@@ -72,5 +76,10 @@ class Floating(Kind):
         if I.m <= LIGHT * mass:
             return True
         centre = I.mc * (1.0 / I.m)
-        T = I.seen_from(EYE3, -centre).I_o - EYE3 * loose
-        return bool(dot(T.x, cross(T.y, T.z)) <= LIGHT * size * size * size)
+        return turning_is_light(I.seen_from(EYE3, -centre).I_o, loose, size)
+
+
+def turning_is_light(tensor: Mat3, loose: Scalar, size: Scalar) -> bool:
+    """Whether a tensor, less what turns freely, has next to no inertia about some axis."""
+    T = tensor - EYE3 * loose
+    return bool(dot(T.x, cross(T.y, T.z)) <= LIGHT * size * size * size)

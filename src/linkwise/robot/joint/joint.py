@@ -13,10 +13,13 @@ from linkwise.robot.joint.floating import Floating
 from linkwise.robot.joint.kind import Kind
 from linkwise.robot.joint.prismatic import Prismatic
 from linkwise.robot.joint.revolute import Continuous, Revolute
+from linkwise.robot.joint.spherical import Spherical
+from linkwise.robot.joint.translation import Translation
 from linkwise.spatial import Pose
 from linkwise.vector import EZ, ZERO3, Vec3
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Revolute(), Continuous(), Prismatic(), Fixed(), Floating())}
+_ALL = (Revolute(), Continuous(), Prismatic(), Fixed(), Floating(), Spherical(), Translation())
+KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,9 @@ class Joint:
     Args:
         name: unique among the robot's joints.
         parent, child: names of links.
-        kind: "revolute", "continuous" (revolute without position limits), "prismatic", "fixed" or "floating".
+        kind: "revolute", "continuous" (revolute without position limits), "prismatic", "fixed", "floating" (q is x, y,
+            z and a quaternion x, y, z, w; qd linear and angular velocity in the child's axes), "spherical" (q is a
+            quaternion that turns about the anchor, qd angular velocity) or "translation" (x, y, z, never turned).
         origin: pose of the child's frame in the parent's at q = 0.
         axis: direction of a revolute or prismatic joint, in the child's axes.
         anchor: a point of that axis, in the child's frame; joint wrenches refer to it.
@@ -83,6 +88,7 @@ class Joint:
             raise ModelError(f"{what}: has an armature and a motor, which would count the rotor twice. Keep one.")
         if not self.freedom.is_single:
             extra = [f for f in ("spring", "drive", "mimic") if getattr(self, f) is not None]
+            extra += ["friction"] if self.friction != Friction() else []
             if extra or self.armature:
                 raise ModelError(f"{what}: a {self.kind} joint cannot have {', '.join(extra) or 'an armature'}.")
 
@@ -127,7 +133,7 @@ class Joint:
         return 0 if self.mimic else self.freedom.nv
 
     def pose(self, value: Sequence[float]) -> Pose:
-        """The child's frame in the parent's when the joint stands at `value`: one number, or seven if floating."""
+        """The child's frame in the parent's when the joint stands at `value`: its `nq` numbers."""
         try:
             return self.origin @ self.freedom.pose(self.axis, self.anchor, value)
         except LinkwiseError as error:

@@ -26,9 +26,12 @@ class Kind(ABC):
         home: a position that moves nothing.
         lengths: for each number of a velocity, whether it is a length's (m/s) or an angle's (rad/s).
         units: the motion of the body for a unit of each number of a velocity.
+        positions, velocities, forces: names of the numbers, for columns of files; of a single joint none is needed.
+        quaternion: where one stands in a position, if there is one.
         has_axis: whether a direction and a point of it belong to the joint.
         endless: whether limits of position have no meaning.
         curved: whether positions are more than sums of velocities, as a quaternion is.
+        in_urdf: whether URDF has it.
     """
 
     name: ClassVar[str]
@@ -37,9 +40,14 @@ class Kind(ABC):
     home: ClassVar[tuple[float, ...]] = (0.0,)
     lengths: ClassVar[tuple[bool, ...]] = (False,)
     units: ClassVar[tuple[Motion, ...]]
+    positions: ClassVar[tuple[str, ...]] = ("",)
+    velocities: ClassVar[tuple[str, ...]] = ("",)
+    forces: ClassVar[tuple[str, ...]] = ("",)
+    quaternion: ClassVar[slice | None] = None
     has_axis: ClassVar[bool] = True
     endless: ClassVar[bool] = False
     curved: ClassVar[bool] = False
+    in_urdf: ClassVar[bool] = True
 
     @property
     def is_single(self) -> bool:

@@ -29,7 +29,7 @@ ROBOTS = ("rr", "pr", "arm.urdf", "robot.toml", "delta", "three_rrr", "fourbar",
 WORDS = (
     "", " ", "0", "-1", "1", "0.1", "1e-9", "1e400", "-1e400", "nan", "inf", "1_000", "1,2,3", "1,,2", ",", "=", "a=b", "a=",
     "joint1", "joint1=0.1", "joint1=nan", "joint2=1e9", "joint1=1,2,3", "shoulder=0.5", "platform=0,0,-0.5", "--", "-", "-x",
-    "1@tool", "1,0,0,0.1@link2", "@", "link2=1,2,3", "\x1b[31m", "é", "\ud800", "x" * 5000, "'", '"', "$(true)", "../..", "%s",
+    "1@tool", "1,0,0,0.1@link2", "@", "link2=1,2,3", "\x1b[31m", "é", "\udcff", "x" * 5000, "'", '"', "$(true)", "../..", "%s",
     "{0}", "\n", "fixed", "floating", "RK45", "scipy", "9" * 400, "0x10", "true", "a\0b", "*",
 )  # fmt: skip
 FILES = (

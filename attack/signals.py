@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,8 @@ class Stage:
         return run.status
 
     def sweep(self, rng: random.Random) -> None:
-        lw.sweep(time_and_effort, [0.0, 0.01, 0.02], processes=2)
+        with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
+            lw.sweep(time_and_effort, [0.0, 0.01, 0.02], executor=executor, progress=False)
 
     def walk(self, rng: random.Random) -> None:
         lw.gait.walk(solver="scipy", iterations=1, progress=False)

@@ -42,12 +42,12 @@ def caller(
     arguments = ", ".join(names)
     wrapped = "result._make({})" if several else "{}"
     text = f"""
-def make(ufunc, result, explain):
+def make(ufunc, result, explain, numeric):
     def call({arguments}, out=None):
         try:
             if out is None:
                 return {wrapped.format(f"ufunc({arguments})")}
-            return {wrapped.format(f"ufunc({arguments}, out=out)")}
+            return {wrapped.format(f"ufunc({arguments}, out=numeric(out))")}
         except (TypeError, ValueError) as error:
             raise explain(error, ({arguments},), out) from None
     def become(function):
@@ -57,7 +57,7 @@ def make(ufunc, result, explain):
 """
     space: dict[str, Any] = {}
     exec(text, space)
-    call, become = space["make"](first, result, explain)
+    call, become = space["make"](first, result, explain, _numeric)
     call.__name__ = call.__qualname__ = program.name
     call.__doc__ = doc
     return call
@@ -72,6 +72,14 @@ def _result(name: str, fields: tuple[str, ...]) -> Any:
 
 def _result_of(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
     return _result(name, fields)(*values)
+
+
+def _numeric(out: Any) -> Any:
+    """The arrays to fill; NumPy itself would write numbers as texts and objects too."""
+    for array in out if isinstance(out, tuple) else (out,):
+        if isinstance(array, np.ndarray) and array.dtype.kind not in "fc":
+            raise TypeError(f"{array.dtype} holds no real numbers")
+    return out
 
 
 def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out: Any) -> LinkwiseError:
@@ -90,11 +98,17 @@ def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out:
         if not port.fits(array.shape):
             return InputError(f"{what}, got {array.shape}.")
         batches.append(array.shape[: array.ndim - port.rank])
+    masked = [p.name for p, x in zip(program.inputs, inputs, strict=True) if isinstance(x, np.ma.MaskedArray)]
     try:
         batch = np.broadcast_shapes(*batches)
     except ValueError:
         pairs = ", ".join(f"{p.name} {b}" for p, b in zip(program.inputs, batches, strict=True))
         return InputError(f"{program.name}: the leading axes do not broadcast: {pairs}.")
+    if masked:
+        return InputError(
+            f"{program.name}: expected arrays without masks, got a masked {', '.join(masked)} whose mask does not fit"
+            f" the result ({error}). Give its numbers: {masked[0]}.filled(nan)."
+        )
     if out is not None:
         expected = ", ".join(str((*batch, *p.shape)) for p in program.outputs)
         return InputError(f"{program.name}: out must be writable float64 array(s) of shape {expected}: {error}")

@@ -52,6 +52,8 @@ def whole(value: Any, least: int, what: str) -> int:
     """The number given, refused unless whole and at least so large."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(f"{what}: expected a whole number from {least} on, got {value!r}.")
+    if value >= 2**31:
+        raise InputError(f"{what}: expected a whole number below 2**31, got {float(min(value, 10**300)):.3g}.")
     return int(value)
 
 

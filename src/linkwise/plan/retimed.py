@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.errors import UnknownNameError
+from linkwise.errors import InputError, UnknownNameError
 from linkwise.plan.bounds import Bounds
 from linkwise.plan.path import Path
 from linkwise.plan.path_rows import PathModel
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 FINER = 8  # how many places of each interval are checked
+MOST = 10**8  # rows of a result
 
 
 class Use(NamedTuple):
@@ -98,7 +99,13 @@ class Retimed:
         facts: Mapping[str, Any],
     ) -> Retimed:
         """The result of a time law of a path."""
-        t = dt * np.arange(int(np.ceil(law.duration / dt * (1.0 - 1e-12))) + 1, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            rows = np.ceil(law.duration / dt * (1.0 - 1e-12)) + 1.0
+        if rows > MOST:
+            raise InputError(
+                f"retime dt: expected at most {MOST:,} rows, got {rows:.3g} of {dt:g} s. Give a longer dt."
+            )
+        t = dt * np.arange(int(rows), dtype=np.float64)
         x, *rates = law(t)
         for r in rates:
             r[t >= law.duration] = 0.0  # at rest

@@ -58,6 +58,8 @@ def random_tree(
     for kind in kinds:
         if kind not in KINDS or not KINDS[kind].nv:
             raise InputError(f"random_tree kinds: expected kinds among {tuple(KINDS)} that move, got {kind!r}.")
+    if isinstance(joints, bool) or not hasattr(joints, "__index__") or joints < 0:
+        raise InputError(f"random_tree joints: expected a whole number from 0 on, got {joints!r}.")
     draw = _Draw(f"{seed}")
     links, tree = [draw.link("base")], []
     if floating:

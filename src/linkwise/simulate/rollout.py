@@ -79,27 +79,27 @@ class Rollout:
             raise InputError(f"rollout: expected u of shape (..., steps, {self.width}), got {u.shape}.")
         refuse_backwards("rollout", dt)
         total = u.shape[-2]
-        parts: list[Any] = []
+        whole: tuple[Any, ...] = ()
         done = 0
         try:
-            while done < total or not parts:
+            while done < total or not whole:
                 count = self._slice(total - done)
                 start = time.perf_counter()
                 part = self._call(q, qd, u[..., done : done + count, :], dt)
                 self._seconds_a_step = (time.perf_counter() - start) / max(1, count)
-                parts.append(part)
+                whole = whole or (part if count == total else _room(part, total))
+                for target, rows in zip(whole, part, strict=True):
+                    if target is not rows:
+                        target[..., done : done + count, :] = rows
                 done += count
                 if count:
                     q, qd = part[0][..., -1, :], part[1][..., -1, :]
                 if progress is not None:
                     progress(done, total)
         except KeyboardInterrupt:
-            if not parts:
+            if not done:
                 raise
-        if len(parts) == 1:
-            return Rolled(parts[0][0], parts[0][1], done)
-        q_all, qd_all = (np.concatenate([p[k] for p in parts], axis=-2) for k in (0, 1))
-        return Rolled(q_all, qd_all, done)
+        return Rolled(whole[0][..., :done, :], whole[1][..., :done, :], done)
 
     def linearization(self, q: Any, qd: Any, u: Any, dt: Any) -> LinearStep:
         """A and B of one step: small changes x = [dq; dqd] of its start and u of its input become A x + B u at its end.
@@ -137,6 +137,14 @@ class Rollout:
         if self._seconds_a_step == 0.0:
             return min(left, 64)
         return min(left, max(1, int(SLICE / self._seconds_a_step)))
+
+
+def _room(part: tuple[Any, ...], steps: int) -> tuple[Any, ...]:
+    """Arrays like those of a first part, for all steps: what does not fit into memory is refused at once."""
+    try:
+        return tuple(np.empty((*p.shape[:-2], steps, p.shape[-1])) for p in part)
+    except ValueError as error:
+        raise InputError(f"rollout: expected steps that fit into memory, got {steps:.3g}.") from error
 
 
 def compile_rollout(

@@ -247,7 +247,7 @@ def checked_times(t: Any) -> Array:
     """The times of the rows."""
     try:
         times = np.asarray(t, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         times = np.empty((0, 0))
     if times.ndim == 0 and 0.0 < times < np.inf:
         rows = int(np.clip(round(float(times) * ROWS_A_SECOND), FEWEST, MOST))
@@ -264,7 +264,7 @@ def checked_tolerances(**given: Any) -> dict[str, float]:
         least, most = RANGES[name]
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = np.nan
         if not least <= number <= most:
             raise InputError(f"{name}: expected a number from {least:g} to {most:g}, got {value!r}.")

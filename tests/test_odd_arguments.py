@@ -1,0 +1,73 @@
+"""Arguments that nobody means to give: refused in words, wherever they would end."""
+
+import re
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from support.arms import arm
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    return lw.compile(arm(2), lw.inverse_dynamics)
+
+
+@pytest.mark.parametrize("kind", ["U3", "S8", "O", "i8", "?"])
+@pytest.mark.parametrize("rows", [1, 600])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_numbers_are_not_written_as_texts_or_objects(kind, rows, threads):
+    kernel = lw.compile(arm(2), lw.inverse_dynamics, threads=threads)
+    out = np.zeros((rows, 2), kind)
+    with pytest.raises(lw.InputError, match=r"out must be writable float64 array\(s\).* holds no real numbers"):
+        kernel(*[np.zeros((rows, 2))] * 3, out=out)
+
+
+def test_outputs_of_other_real_and_complex_numbers_are_filled(kernel):
+    x = [np.full(2, 0.3)] * 3
+    for kind in ("f4", "f8", "c16", ">f8"):
+        out = np.zeros(2, kind)
+        kernel(*x, out=(out,))
+        np.testing.assert_allclose(out, kernel(*x), rtol=1e-6)
+
+
+def test_masks_that_do_not_fit_the_result():
+    """A floating base has one coordinate more than speeds."""
+    kernel = lw.compile(lw.random_tree(0, 2, floating=True), lw.inverse_dynamics)
+    x = [np.ma.masked_array(np.full(n, 0.3)) for (n,) in kernel.inputs.values()]
+    with pytest.raises(lw.InputError, match=r"expected arrays without masks, got a masked q, qd, qdd .* q\.filled"):
+        kernel(*x)
+
+
+@pytest.mark.parametrize("joints", [-5, 2.5, "a", None, True])
+def test_numbers_of_joints(joints):
+    with pytest.raises(lw.InputError, match="random_tree joints: expected a whole number from 0 on"):
+        lw.random_tree(0, joints)
+
+
+@pytest.mark.parametrize("given", [{"t": 10**400}, {"t": 1.0, "rtol": 10**400}, {"t": [0.0, 10**400]}])
+def test_numbers_of_hundreds_of_digits_in_simulations(given):
+    with pytest.raises(lw.InputError, match="expected"):
+        lw.simulate(lw.load("rr"), [0.1, 0.2], None, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"intervals": 2**70}, "retime intervals: expected a whole number below 2**31, got 1.18e+21."),
+        ({"dt": 1e-300}, "retime dt: expected at most 100,000,000 rows, got"),
+        ({"dt": 5e-324}, "retime dt: expected at most 100,000,000 rows, got inf"),
+    ],
+)
+def test_timings_with_too_many_rows(given, words):
+    with pytest.raises(lw.InputError, match=re.escape(words)):
+        lw.retime(lw.load("rr"), [[0.0, 0.0], [1.0, 1.0]], velocity=1.0, **given)
+
+
+def test_rollouts_that_do_not_fit_into_memory():
+    """Refused at the first steps, not when memory is used up."""
+    rollout = lw.compile_rollout(lw.load("rr"))
+    for steps in (10**14, 2**58):
+        with pytest.raises((MemoryError, lw.InputError)):
+            rollout([0.1, 0.2], [0.0, 0.0], np.broadcast_to(np.zeros(2), (steps, 2)), 0.01)

@@ -6,7 +6,7 @@ READY  := .venv/ready
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow bench docs format lint types layers pytest clean
+.PHONY: help demo test test-slow attack bench docs format lint types layers pytest clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,10 @@ test: lint types layers docs pytest ## run every check and the tests
 test-slow: $(READY) ## run the proofs that take minutes
 	@echo "==> pytest, slow"
 	@$(BIN)/python -m pytest -q -n 2 -m slow
+
+attack: $(READY) ## try 100,000 ways to break it, a quarter of an hour
+	@echo "==> attack"
+	@$(BIN)/python attack/run.py
 
 bench: $(READY) ## measure
 	@echo "==> benchmarks"
@@ -54,7 +58,7 @@ pytest: $(READY) ## run the quick tests
 clean: ## remove all that make made, the virtual environment included
 	@echo "==> removing .venv, caches, build products"
 	@rm -rf .venv build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	@find src tests docs benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find src tests docs attack benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is written last, so that an interrupted installation starts again.
 $(READY): pyproject.toml

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from support.arms import arm, states
 from verdict import CLEAR, Verdict, same
 
 import linkwise as lw
 from linkwise.backend import arrays, cache, native
+from support.arms import arm, states
 
 TRIES, QUICK, LONGEST = 12_000, 120, 120.0
 KEY, OTHER = "k" * 64, "m" * 64

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 from caches import damaged
-from support.mjcf import BODY, body, mjcf
-from support.mutate import Damaged
 from verdict import CLEAR, Verdict, crashed, refused, said, worst
 
 import linkwise as lw
 from linkwise.errors import LinkwiseError
 from linkwise.plan.examples import minimum_time
+from support.mjcf import BODY, body, mjcf
+from support.mutate import Damaged
 
 TRIES, QUICK, LONGEST = 24_000, 260, 60.0
 EXAMPLES = Path(__file__).parents[1] / "examples"

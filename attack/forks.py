@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from support.arms import arm, states
 from verdict import CLEAR, Verdict
 
 import linkwise as lw
+from support.arms import arm, states
 
 TRIES, QUICK, LONGEST = 220, 4, 120.0
 PATIENCE = 40  # seconds that a child may take

@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from support.arms import arm
 
 import linkwise as lw
 from linkwise.backend import arrays
 from linkwise.dynamics import Dynamics
 from linkwise.errors import LinkwiseError
+from support.arms import arm
 
 KINDS = (("revolute", "prismatic"), ("revolute",), ("revolute", "floating"), ("prismatic", "continuous"))
 EVERY: dict[str, Any] = {

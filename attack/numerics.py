@@ -71,7 +71,9 @@ def inverse_after_forward(robot: lw.Robot, dyn: Any, rng: np.random.Generator) -
     M = dyn.mass_matrix(q)
     back = dyn.forward_dynamics(q, qd, tau)
     if not np.abs(back - qdd).max(initial=0.0) <= ROUNDING * size * np.linalg.norm(np.linalg.inv(M), 2):
-        return Verdict("wrong", f"{robot.name}: forward after inverse dynamics is off by {np.abs(back - qdd).max():.3g}")
+        return Verdict(
+            "wrong", f"{robot.name}: forward after inverse dynamics is off by {np.abs(back - qdd).max():.3g}"
+        )
     return CLEAR
 
 
@@ -138,7 +140,9 @@ def full_turns(robot: lw.Robot, dyn: Any, rng: np.random.Generator) -> Verdict:
 
 def extreme(robot: lw.Robot, dyn: Any, rng: np.random.Generator) -> Verdict:
     """Numbers of any size: the same row gives the same result alone and among others, and NaN comes out as NaN."""
-    x = [10.0 ** rng.uniform(-320, 300, (5, n)) * rng.choice((-1.0, 1.0), (5, n)) for n in (robot.nq, robot.nv, robot.nv)]
+    x = [
+        10.0 ** rng.uniform(-320, 300, (5, n)) * rng.choice((-1.0, 1.0), (5, n)) for n in (robot.nq, robot.nv, robot.nv)
+    ]
     x[rng.integers(3)][rng.integers(5)] = rng.choice((0.0, np.nan, np.inf, 1e308, 5e-324, 1e15))
     for kernel in (dyn.inverse_dynamics, dyn.forward_dynamics):
         whole = kernel(*x)

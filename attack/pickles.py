@@ -65,7 +65,9 @@ WAYS = {f"pickle {p}": p for p in range(2, pickle.HIGHEST_PROTOCOL + 1)} | {"clo
 
 def sent(one: Any, way: str) -> Any:
     if way == "elsewhere":
-        done = subprocess.run([sys.executable, "-c", ELSEWHERE], input=pickle.dumps(one), capture_output=True, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-c", ELSEWHERE], input=pickle.dumps(one), capture_output=True, timeout=60
+        )
         if done.returncode:
             raise RuntimeError(done.stderr.decode()[-300:])
         return pickle.loads(done.stdout)

@@ -1,6 +1,6 @@
 """Attack Linkwise: thousands of random tries, good and bad, each judged; exit code 1 if one ended badly.
 
-examples:
+Examples:
   python attack/run.py                          everything: more than 100,000 tries in about a quarter of an hour
   python attack/run.py --quick                  the short form, which `make test` runs too
   python attack/run.py calls files --seed 7     two campaigns, other tries
@@ -15,6 +15,7 @@ import os
 import sys
 import time
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -91,7 +92,7 @@ def parts(names: list[str], given: argparse.Namespace) -> list[Part]:
             continue
         pieces = 1 if given.quick else given.jobs
         edges = [count * k // pieces for k in range(pieces + 1)]
-        found += [Part(name, given.seed, a, b, given.quick) for a, b in zip(edges, edges[1:], strict=False) if b > a]
+        found += [Part(name, given.seed, a, b, given.quick) for a, b in pairwise(edges) if b > a]
     return found
 
 
@@ -103,7 +104,9 @@ def progress(part: Part, begin: float) -> None:
 def scorecard(scores: dict[str, Score]) -> str:
     """The table of verdicts by campaign and in total."""
     heads = ["campaign", "tries", "crashes", "hangs", *list(KINDS)[2:], "seconds"]
-    rows = [[name, s.tries, *(s.counts.get(kind, 0) for kind in KINDS), f"{s.seconds:.0f}"] for name, s in scores.items()]
+    rows = [
+        [name, s.tries, *(s.counts.get(kind, 0) for kind in KINDS), f"{s.seconds:.0f}"] for name, s in scores.items()
+    ]
     total = [sum(column) for column in zip(*(row[1:-1] for row in rows), strict=True)]
     rows.append(["total", *total, f"{sum(s.seconds for s in scores.values()):.0f}"])
     return "\n".join("".join(f"{x!s:{'<' if k == 0 else '>'}10}" for k, x in enumerate(row)) for row in [heads, *rows])

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from support.arms import arm, states
 from verdict import CLEAR, Verdict, same, worst
 
 import linkwise as lw
 from linkwise.backend import arrays, native
 from linkwise.plan.examples import minimum_time, time_and_effort
+from support.arms import arm, states
 
 TRIES, QUICK, LONGEST = 1_000, 12, 120.0
 SNIPER = """
@@ -171,6 +171,10 @@ def command(stage: Stage, rng: random.Random) -> Verdict:
         return Verdict("hang", f"linkwise {line}")
     told = err.endswith("linkwise: interrupted\n")  # Python then ends by the signal if it came inside eval or exec
     early = "Traceback" in err and "linkwise/cli" not in err and err.rstrip().endswith("KeyboardInterrupt")
-    if process.returncode in (0, 1, 130) and "Traceback" not in err or early or (process.returncode == -2 and (told or not err)):
+    if (
+        (process.returncode in (0, 1, 130) and "Traceback" not in err)
+        or early
+        or (process.returncode == -2 and (told or not err))
+    ):
         return CLEAR
     return Verdict("crash", f"linkwise {line}: exit code {process.returncode}: {err[-600:]}")

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from machines import Zoo, numbers
-from support.arms import arm, states
 from verdict import CLEAR, Verdict, crashed, same, worst
 
 import linkwise as lw
 from linkwise.backend import arrays
+from support.arms import arm, states
 
 TRIES, QUICK, LONGEST = 4_000, 30, 120.0
 

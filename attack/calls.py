@@ -274,6 +274,6 @@ BAD_OUT: tuple[Callable[[Any], Any], ...] = (
     lambda o: np.zeros(o.shape, object),
     lambda o: o.tolist() if o.ndim else 1.0,
     lambda o: "here",
-    lambda o: np.zeros((*o.shape[:-1], o.shape[-1] + 1)) if o.ndim else np.zeros(3, int),
+    lambda o: np.zeros((*o.shape[:-1], o.shape[-1] + 1)) if o.ndim and o.shape[-1] != 1 else np.zeros(3, int),
     lambda o: np.broadcast_to(np.zeros(()), o.shape) if o.ndim else 0.0,
 )

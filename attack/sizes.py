@@ -78,7 +78,11 @@ def apart(act: Callable[[], Verdict]) -> Verdict:
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if data:
         return Verdict(*json.loads(data))
-    return Verdict("hang", f"no end within {SECONDS:g} s") if code == -signal.SIGKILL else Verdict("crash", f"{code}")
+    return (
+        Verdict("hang", f"no end within {SECONDS:g} s")
+        if code == -signal.SIGKILL
+        else Verdict("crash", f"a child ended with {code}")
+    )
 
 
 # ---- requests

@@ -7,6 +7,8 @@ import pytest
 
 import linkwise as lw
 from support.arms import arm
+from support.command import error
+from support.mjcf import BODY, body, mjcf
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,11 @@ def test_numbers_of_joints(joints):
         lw.random_tree(0, joints)
 
 
+@pytest.mark.parametrize("given", [{"max_steps": 10**400}, {"time_limit": 10**400}])
+def test_budgets_without_measure_are_no_budgets(given):
+    assert lw.simulate(lw.load("rr"), [0.1, 0.2], None, 0.01, **given).status == "finished"
+
+
 @pytest.mark.parametrize("given", [{"t": 10**400}, {"t": 1.0, "rtol": 10**400}, {"t": [0.0, 10**400]}])
 def test_numbers_of_hundreds_of_digits_in_simulations(given):
     with pytest.raises(lw.InputError, match="expected"):
@@ -71,3 +78,16 @@ def test_rollouts_that_do_not_fit_into_memory():
     for steps in (10**14, 2**58):
         with pytest.raises((MemoryError, lw.InputError)):
             rollout([0.1, 0.2], [0.0, 0.0], np.broadcast_to(np.zeros(2), (steps, 2)), 0.01)
+
+
+def test_a_coupling_of_mjcf_that_is_out_of_range_is_named():
+    joints = [body("a", BODY, '<joint name="i"/>'), body("b", BODY, '<joint name="k"/>')]
+    coupling = '<equality><joint name="gear" joint1="k" joint2="i" polycoef="1e60 2 0 0 0"/></equality>'
+    with pytest.raises(lw.ModelError, match=r":12: equality 'gear' mimic offset: expected a number of magnitude"):
+        lw.load(mjcf(*joints, tail=[coupling]).encode())
+
+
+def test_a_link_to_itself_is_read_by_no_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.toml").symlink_to("loop.toml")
+    assert "'loop.toml'" in error("convert", "rr", "out.toml", "--side", "loop.toml")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -81,7 +82,7 @@ class Command(click.Command):
 
 def _same(a: Path, b: Path) -> bool:
     """Whether two names are of one file, which may not exist yet."""
-    return a.samefile(b) if a.exists() and b.exists() else a.resolve() == b.resolve()
+    return a.samefile(b) if a.exists() and b.exists() else os.path.realpath(a) == os.path.realpath(b)
 
 
 class Lock(NamedTuple):

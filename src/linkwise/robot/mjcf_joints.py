@@ -140,4 +140,5 @@ def _mimic(reader: Context, e: Element, item: str, joints: dict[str, Joint]) -> 
     plain = all(n in joints and joints[n].kind in KINDS.values() and not joints[n].mimic for n in (leads, follows))
     if any(c[2:]) or not plain or leads == follows or follows in led:
         return None
-    return Mimic(leads, c[1], c[0] + reader.refs[follows] - c[1] * reader.refs[leads])
+    with reader.file.at(e.line, item):
+        return Mimic(leads, c[1], c[0] + reader.refs[follows] - c[1] * reader.refs[leads])

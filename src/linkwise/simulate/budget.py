@@ -37,7 +37,7 @@ class Budget:
             raise InputError(f"time_limit: expected seconds above 0, or None, got {time_limit!r}.")
         if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or steps < 1:
             raise InputError(f"max_steps: expected a whole number above 0, or None, got {max_steps!r}.")
-        return cls(int(steps), float(seconds))
+        return cls(int(min(steps, 2**63)), float(seconds) if seconds < 1e300 else np.inf)
 
     def begin(self, width: int) -> None:
         """Start the clock, for a state of so many numbers."""

@@ -286,6 +286,50 @@ def test_connected_points_and_how_they_move(name):
     assert found > 1
 
 
+WELDS = {
+    "as they stand": '<weld body1="coupler" body2="rocker"/>',
+    "as told": '<weld name="glue" body1="coupler" body2="rocker" relpose="0.3 0 0.1 0.9 0 0.3 0" torquescale="2"/>',
+    "at sites": '<weld site1="a" site2="b" solref="0.01 1"/>',
+    "to the world": '<weld body1="rocker" anchor="0.1 0 0"/>',
+}
+
+
+@pytest.mark.parametrize("name", WELDS)
+def test_welded_bodies(name):
+    """Where ours are closed theirs are, and the same motions keep them so."""
+    chain = body(
+        "crank", A, '<joint name="crank" axis="0 0.6 0.8"/>',
+        body(
+            "coupler", B, '<joint name="coupler" axis="0 1 0" ref="15"/>', '<joint name="lean" axis="1 0 0"/>',
+            '<site name="a" pos="0.1 0 0.3" euler="10 20 30"/>', attributes='pos="0.2 0 0.1"',
+        ),
+    )  # fmt: skip
+    rocker = body(
+        "rocker", C, "<freejoint/>", '<site name="b" pos="0 0.1 0" euler="0 -20 0"/>', attributes='pos="0.6 0 0"'
+    )
+    text = mjcf(chain, rocker, tail=[f"<equality>{WELDS[name]}</equality>"])
+    robot, theirs = load_mjcf(text), Oracle(text)
+    (loop,) = robot.loops
+    assert loop.kind == "fixed"
+    found = 0
+    for q in random_states(robot, 40)[0]:
+        closed = Assembler(robot).close(q)
+        if closed is None:
+            continue
+        found += 1
+        theirs.place(closed)
+        jacobian(theirs)
+        np.testing.assert_allclose(theirs.data.efc_pos[:6], 0.0, atol=1e-9)
+        J = theirs.data.efc_J.reshape(-1, theirs.model.nv)[:6].copy()
+        for at, k in zip(theirs.free(theirs.model.jnt_qposadr), theirs.free(theirs.model.jnt_dofadr), strict=True):
+            w, *xyz = theirs.data.qpos[at + 3 : at + 7]
+            J[:, k : k + 3] = J[:, k : k + 3] @ np.array(from_quaternion(*xyz, w))
+        ours = Assembler(robot).jacobian_si(closed)
+        both = [np.linalg.matrix_rank(x, tol=1e-7) for x in (J, ours, np.vstack([J, ours]))]
+        assert both == [6, 6, 6]
+    assert found > 1
+
+
 def test_a_linkage_from_a_file_moves_as_there():
     """From rest, by their inertia, bias and Jacobian."""
     text = LOOPS["four bars"].replace("</mujoco>", '<actuator><motor joint="crank"/></actuator></mujoco>')

@@ -32,6 +32,8 @@ PREPARING = 300.0  # seconds that a worker may take before its first try
 PATIENCE = 20  # dead or silent workers after which a part of a campaign is given up
 MEMORY = 8 << 30  # bytes of address space that a worker may take
 
+_stopped = threading.Event()
+
 
 @dataclass
 class Part:
@@ -104,9 +106,15 @@ def run(parts: list[Part], lanes: int, scores: dict[str, Score], told: Any = Non
     waiting: queue.SimpleQueue[Part] = queue.SimpleQueue()
     for part in parts:
         waiting.put(part)
-    lock, failures = threading.Lock(), []
+    lock, failures, ended = threading.Lock(), [], []
 
     def lane() -> None:
+        try:
+            all_parts()
+        finally:
+            ended.append(True)
+
+    def all_parts() -> None:
         while not failures:
             try:
                 part = waiting.get_nowait()
@@ -124,17 +132,17 @@ def run(parts: list[Part], lanes: int, scores: dict[str, Score], told: Any = Non
             except BaseException as error:
                 failures.append(error)
 
+    _stopped.clear()
     with tempfile.TemporaryDirectory(prefix="linkwise-attack-") as cache:
         threads = [threading.Thread(target=lane) for _ in range(lanes)]
         for t in threads:
             t.start()
-        try:
-            for t in threads:
-                t.join()
-        except BaseException as error:
-            failures.append(error)
-            for t in threads:
-                t.join()
+        while len(ended) < lanes:  # a join that is interrupted takes its thread for ended
+            try:
+                time.sleep(0.05)
+            except BaseException as error:  # Ctrl-C, or SIGTERM: workers are ended too
+                failures.append(error)
+                _stopped.set()
     if failures:
         raise failures[0]
 
@@ -173,11 +181,12 @@ def _worker(part: Part, longest: float, cache: str) -> tuple[list[tuple[int, str
                 pass_fds=(theirs,), start_new_session=True,
             )  # fmt: skip
         os.close(theirs)
+        silent = True
         try:
             rows, silent = _read(ours, longest)
         finally:
             os.close(ours)
-            code = _ended(process, silent=bool(sys.exc_info()[0]) or silent)
+            code = _ended(process, silent)
         if silent:
             return rows, ("hang", f"no end within {longest:g} s")
         if code:
@@ -188,10 +197,15 @@ def _worker(part: Part, longest: float, cache: str) -> tuple[list[tuple[int, str
 
 def _read(report: int, longest: float) -> tuple[list[tuple[int, str, str]], bool]:
     """The rows that come through a pipe until it is closed, and whether it fell silent before."""
-    rows, text, wait = [], b"", PREPARING
+    rows, text, wait, begin = [], b"", PREPARING, time.monotonic()
     while True:
-        if not select.select([report], [], [], wait)[0]:
-            return rows, True
+        if _stopped.is_set():
+            raise InterruptedError("stopped")
+        if not select.select([report], [], [], 0.2)[0]:
+            if time.monotonic() - begin > wait:
+                return rows, True
+            continue
+        begin = time.monotonic()
         data = os.read(report, 1 << 16)
         if not data:
             return rows, False

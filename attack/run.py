@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 from importlib import import_module
@@ -48,6 +49,7 @@ def main() -> None:
     given = arguments()
     names = given.campaigns or list(CAMPAIGNS)
     scores = {name: Score() for name in names}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that workers are ended too
     begin = time.perf_counter()
     run(parts(names, given), given.jobs, scores, told=lambda part: progress(part, begin))
     if sys.stderr.isatty():

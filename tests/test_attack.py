@@ -1,8 +1,10 @@
 """The short form of `make attack`: the same campaigns, few tries, a fixed seed, and none may end badly."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,28 @@ def test_crashes_and_hangs_are_counted_and_the_rest_goes_on(tmp_path, monkeypatc
     assert {"crash", "hang", "wrong"} <= set(score.counts)
     assert any("Segmentation fault" in why for _, _, why in score.bad)
     assert not [p for p in tmp_path.iterdir() if p.name.startswith("linkwise-attack-")]
+
+
+def children(pid):
+    """The numbers of the processes that one has started."""
+    return [x for task in Path(f"/proc/{pid}/task").iterdir() for x in (task / "children").read_text().split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no list of processes here")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_nothing_is_left_of_a_run_that_is_stopped(tmp_path, how):
+    """Neither a worker nor a folder."""
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, str(RUN), "forks", "--tries", "1000", "--jobs", "1"]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    folders, limit = [], time.monotonic() + 60.0
+    while len(folders) < 2 and time.monotonic() < limit:  # of the run, and of its worker
+        time.sleep(0.1)
+        folders = list(tmp_path.iterdir())
+    time.sleep(1.0)
+    mine = children(process.pid)
+    assert mine
+    process.send_signal(how)
+    assert process.wait(timeout=60.0) != 0
+    assert not [number for number in mine if Path(f"/proc/{number}").exists()]
+    assert list(tmp_path.iterdir()) == []

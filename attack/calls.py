@@ -262,6 +262,7 @@ BAD: tuple[Callable[[Any, tuple[int, ...]], Any], ...] = (
     lambda x, s: b"abc",
     lambda x, s: {"q": 1.0},
     lambda x, s: Holder("abc"),
+    lambda x, s: np.ma.masked_array(x, mask=np.ones(x.shape, bool)),
     lambda x, s: np.ma.masked_array(x.astype(complex)),
     ragged,
 )

@@ -90,7 +90,7 @@ def prepare(folder: Path, quick: bool) -> Stage:
 
 
 def draw(stage: Stage, rng: random.Random) -> Callable[[], Verdict]:
-    weights = {"compile": 60, "simulate": 20, "plan": 8, "command": 10, "sweep": 0.6, "walk": 0.6}
+    weights = {"compile": 60, "simulate": 20, "plan": 8, "command": 10, "sweep": 2.0, "walk": 2.0}
     if stage.quick:
         weights |= {"sweep": 0.0, "walk": 0.0}
     name = rng.choices(list(weights), list(weights.values()))[0]

@@ -38,7 +38,7 @@ def test_masks_that_do_not_fit_the_result():
     """A floating base has one coordinate more than speeds."""
     kernel = lw.compile(lw.random_tree(0, 2, floating=True), lw.inverse_dynamics)
     x = [np.ma.masked_array(np.full(n, 0.3)) for (n,) in kernel.inputs.values()]
-    with pytest.raises(lw.InputError, match=r"expected arrays without masks, got a masked q, qd, qdd .* q\.filled"):
+    with pytest.raises(lw.InputError, match=r"expected arrays without masks, got a masked q, qd, qdd\. .* q\.filled"):
         kernel(*x)
 
 

@@ -31,7 +31,8 @@ from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
 EACH = 50  # operations for an entry of a matrix, as measured on chains
-LARGE = 1_000_000  # operations from which columns are computed one after the other
+SOLVED = 25  # operations for a pair of coordinates on the way to a third, where a matrix is solved with
+LARGE = 400_000  # operations from which columns are computed one after the other: more take many seconds to compile
 MOST = 3_000_000  # operations of a program that are still worth starting on
 
 # what to ask for instead of what is too large
@@ -65,6 +66,7 @@ def expected_operations(robot: Robot, algorithm: Algorithm, options: Options, ar
     """About how many operations the matrices among an algorithm's outputs take, before anything is traced.
 
     An entry counts where one coordinate moves the other: of a chain half of them, of a robot with many short arms few.
+    Derivatives of accelerations are solved for besides, column by column.
     """
     depths = robot_depths(robot)
     share = sum(depths) / max(1, len(depths)) ** 2
@@ -72,7 +74,10 @@ def expected_operations(robot: Robot, algorithm: Algorithm, options: Options, ar
         algorithm.signature(arguments)[1].values(), ports(robot, algorithm, options, arguments)[2], strict=True
     )
     grown = [port.size for axes, port in outputs if sum(isinstance(a, str) for a in axes) > 1]
-    return EACH * share * sum(grown)
+    total = EACH * share * sum(grown)
+    if algorithm.derives and algorithm.derives.base is forward_dynamics:
+        total += SOLVED * sum(d * d for d in depths)
+    return total
 
 
 class Columns(Kernel):

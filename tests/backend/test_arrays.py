@@ -67,20 +67,24 @@ def test_form_of_an_array_makes_no_difference(kernel, plain, form, argument):
 
 
 @pytest.mark.parametrize("rows", [3, 1000])
-@pytest.mark.parametrize("filled", [False, True])
-def test_masks_and_other_ways_with_ufuncs_do_not_depend_on_threads(rows, filled):
-    """A subclass's own way with ufuncs, such as a mask, is there however many threads there are."""
+@pytest.mark.parametrize("backend", ["llvm", "numpy"])
+def test_masked_numbers_are_refused_however_many_threads_there_are(rows, backend, monkeypatch):
+    """NumPy would mask a result place by place, although each torque depends on all positions."""
+    monkeypatch.setenv("LINKWISE_BACKEND", backend)
     robot = arm(3)
     x = states(robot, rows)
-    x[0] = np.ma.masked_array(x[0], mask=np.arange(3 * rows).reshape(rows, 3) % 7 == 0)
-    found = []
+    expected = lw.compile(robot, lw.inverse_dynamics)(*x)
     for threads in (1, 2):
-        out = np.ma.masked_array(np.zeros((rows, 3)), mask=False) if filled else None
-        found.append(lw.compile(robot, lw.inverse_dynamics, threads=threads)(*x, out=out))
-    assert all(type(y) is np.ma.MaskedArray for y in found)
-    np.testing.assert_array_equal(found[0].mask, found[1].mask)
-    np.testing.assert_array_equal(found[0].data, found[1].data)
-    assert found[0].mask.any()
+        for algorithm in (lw.inverse_dynamics, lw.joint_wrenches):
+            kernel = lw.compile(robot, algorithm, threads=threads)
+            masked = np.ma.masked_array(x[0], mask=np.arange(3 * rows).reshape(rows, 3) % 7 == 0)
+            with pytest.raises(lw.InputError, match=r"without masks, got a masked q\. .* q\.filled"):
+                kernel(masked, *x[1:])
+        bare = lw.compile(robot, lw.inverse_dynamics, threads=threads)(np.ma.masked_array(x[0]), *x[1:])
+        np.testing.assert_array_equal(np.asarray(bare), expected)
+    energy = lw.compile(robot, lw.kinetic_energy)
+    with pytest.raises(lw.InputError, match="without masks"):
+        energy(np.ma.masked_array(x[0][0], mask=[True, False, False]), x[1][0])
 
 
 def test_rows_are_computed_where_no_thread_is_to_be_had(monkeypatch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -86,8 +86,16 @@ def function(program: Program) -> Callable[..., Any]:
     return call
 
 
+def refuse_masks(inputs: Iterable[Any]) -> None:
+    """Refuse masked numbers: NumPy would pass a mask on place by place, whatever a result depends on."""
+    for x in inputs:
+        if hasattr(x, "mask") and isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+            raise ValueError("masked numbers")
+
+
 def checked(port: Port, given: Any) -> Any:
     """An input as an array of floats, by the rules of a ufunc."""
+    refuse_masks((given,))
     array = np.asarray(given)
     if not np.can_cast(array.dtype, np.float64, "safe"):
         raise TypeError(f"cannot cast {port.name} from {array.dtype} to float64")

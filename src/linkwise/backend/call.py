@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.backend import native
+from linkwise.backend.arrays import refuse_masks
 from linkwise.backend.threads import split
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program
@@ -40,16 +41,16 @@ def caller(
         return _explanation(program, error, inputs, out)
 
     arguments = ", ".join(names)
-    wrapped = "result._make({})" if several else "{}"
     text = f"""
-def make(ufunc, result, explain, numeric):
+def make(ufunc, result, explain, numeric, plain, refuse_masks):
     def call({arguments}, out=None):
         try:
-            if out is None:
-                return {wrapped.format(f"ufunc({arguments})")}
-            return {wrapped.format(f"ufunc({arguments}, out=numeric(out))")}
+            found = ufunc({arguments}) if out is None else ufunc({arguments}, out=numeric(out))
+            if type(found{"[0]" if several else ""}) is not plain:
+                refuse_masks(({arguments},))
         except (TypeError, ValueError) as error:
             raise explain(error, ({arguments},), out) from None
+        return {"result._make(found)" if several else "found"}
     def become(function):
         nonlocal ufunc
         ufunc = function
@@ -57,7 +58,7 @@ def make(ufunc, result, explain, numeric):
 """
     space: dict[str, Any] = {}
     exec(text, space)
-    call, become = space["make"](first, result, explain, _numeric)
+    call, become = space["make"](first, result, explain, _numeric, np.ndarray, refuse_masks)
     call.__name__ = call.__qualname__ = program.name
     call.__doc__ = doc
     return call
@@ -106,8 +107,8 @@ def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out:
         return InputError(f"{program.name}: the leading axes do not broadcast: {pairs}.")
     if masked:
         return InputError(
-            f"{program.name}: expected arrays without masks, got a masked {', '.join(masked)} whose mask does not fit"
-            f" the result ({error}). Give its numbers: {masked[0]}.filled(nan)."
+            f"{program.name}: expected arrays without masks, got a masked {', '.join(masked)}."
+            f" Give its numbers: {masked[0]}.filled(np.nan) makes rows with masked ones NaN."
         )
     if out is not None:
         expected = ", ".join(str((*batch, *p.shape)) for p in program.outputs)

@@ -202,7 +202,7 @@ def wrong(subject: Subject, rng: random.Random) -> Callable[[], Verdict]:
         if bad is None:
             return lambda: CLEAR
         given[name] = bad
-        return lambda: refused(lambda: subject.kernel(**given), f"{name} of shape")
+        return lambda: refused(lambda: subject.kernel(**given), f"{name} of shape", f"masked {name}")
     if how < 0.7:
         names = list(inputs)
         if len(names) < 2 or len(batch) == 0:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwise.rotation import from_quaternion, in_steps, rpy, turned
-from linkwise.scalar import Scalar
+from linkwise.scalar import Scalar, is_number
 from linkwise.vector import EYE3, ZERO3, ZERO33, Mat3, Vec3, cross, dot, outer
 
 
@@ -67,6 +67,11 @@ class Motion:
 
     def __mul__(self, x: Scalar) -> Motion:
         return Motion(self.linear * x, self.angular * x)
+
+    @property
+    def is_coordinate(self) -> bool:
+        """Whether this is 1 along one coordinate and 0 along all others."""
+        return sorted(abs(x) if is_number(x) else 2.0 for x in self) == [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
 
     def others(self) -> tuple[Vec3, Vec3]:
         """Of a unit motion: zeros where it is 1, ones elsewhere."""

@@ -36,7 +36,7 @@ class Vec3(NamedTuple):
 
 
 ZERO3 = Vec3(0.0, 0.0, 0.0)
-EZ = Vec3(0.0, 0.0, 1.0)
+EX, EY, EZ = Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)
 
 
 def cross(a: Vec3, b: Vec3) -> Vec3:

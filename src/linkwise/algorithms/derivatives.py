@@ -81,7 +81,7 @@ def joint_wrench_derivatives(
     rows = []
     for change in changes:
         flat: list[Scalar] = []
-        for i in range(1, len(tree.bodies)):
+        for i in tree.linked:
             columns = [list(at_joint(tree, i, wrench)) for wrench in change[i]]
             flat.extend(x for component in zip(*columns, strict=True) for x in component)
         rows.append(flat)

@@ -98,7 +98,7 @@ def joint_wrench_rates(tree: Tree, *motion: Sequence[Scalar], world: World, orde
         return _by_series(joint_wrenches.function, tree, motion, world, order)
 
     def outputs(q: list[Scalar], qd: list[Scalar], qdd: list[Scalar], through: BodyWrenches) -> Outputs:
-        rows = [at_joint(tree, i, through.wrench[i]) for i in range(1, len(tree.bodies))]
+        rows = [at_joint(tree, i, through.wrench[i]) for i in tree.linked]
         return torques(tree, q, qd, qdd, through), [x for row in rows for x in row]
 
     return _along(tree, motion, world, order, outputs)

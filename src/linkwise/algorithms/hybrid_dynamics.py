@@ -59,13 +59,15 @@ def hybrid_dynamics(
     else:
         qdd, tau = solve_by_inertia(tree, q, qd, given, places, world)
         wrench = body_wrenches(tree, q, qd, qdd, world).wrench
-    rows = [at_joint(tree, i, wrench[i]) for i in range(1, len(tree.bodies))]
+    rows = [at_joint(tree, i, wrench[i]) for i in tree.linked]
     return qdd, tau, [x for row in rows for x in row]
 
 
 def driven_places(tree: Tree, driven: Collection[str]) -> set[int]:
     """The coordinates of the joints named, and of motors behind springs, named as "elbow.motor"."""
-    names = {b.name: {k for k, _ in b.axes} for b in tree.bodies[1:]}
+    names: dict[str, set[int]] = {}
+    for b in tree.bodies[1:]:
+        names.setdefault(b.name, set()).update(k for k, _ in b.axes)
     names |= {f"{b.name}.motor": {e.v} for b, e in tree.elastic_bodies}
     if isinstance(driven, str):
         driven = (driven,)
@@ -127,7 +129,7 @@ def solve(
                 inverse = inverse_along(body, s, Ks.power(s) + body.own_inertia, composite, i)
                 steps[i].append(_Axis(k, s, Ks, inverse, net - alpha.power(s)))
                 K, alpha = steps[i][-1].yielded(K, alpha)
-                if bare:  # no force but its own is felt along the axis
+                if bare and s.is_coordinate:  # no force but its own is felt along the axis
                     K, alpha = K.beside(s), alpha.beside(s) + s.pushed(net)
         for k, s in body.axes:
             if k in driven:

@@ -124,7 +124,7 @@ def _at_branch(x: _Link, t: _Turning, successor: Body) -> Motion:
 
 def _refuse_what_he_does_not_have(tree: Tree) -> None:
     for body in tree.bodies:
-        if body.kind.nv > 1 or body.ratio != 1.0 or body.offset != 0.0:
+        if not (body.kind.turns or body.kind.slides or not body.kind.nv) or body.ratio != 1.0 or body.offset != 0.0:
             raise LinkwiseError(f"joint {body.name!r}: Nasser's scheme has rotational and translational joints only,"
                                 " without mimicry. Use forward_dynamics.")  # fmt: skip
         if body.elastic is not None:

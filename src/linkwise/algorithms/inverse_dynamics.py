@@ -131,7 +131,7 @@ def joint_wrenches(
     Source: [Khalil] (26)-(30); [Barman] calls the rows F_jp and tau_jp.
     """
     through = body_wrenches(tree, q, qd, qdd, world)
-    rows = [at_joint(tree, i, through.wrench[i]) for i in range(1, len(tree.bodies))]
+    rows = [at_joint(tree, i, through.wrench[i]) for i in tree.linked]
     return torques(tree, q, qd, qdd, through), [x for row in rows for x in row]
 
 

@@ -64,7 +64,8 @@ def link_jerks(
     link = _moving(tree, q, qd, qdd, qddd, world)
     X_world = world_poses(tree, q)
     rows, centres = [], []
-    for i, body in enumerate(tree.bodies[1:], start=1):
+    for i in tree.linked:
+        body = tree.bodies[i]
         p = body.of_link.inverse().p
         R = X_world[i].R if axes == "world" else body.of_link.R
         rows += [*(R @ link.linear(i, p)), *(R @ link.angular(i))]

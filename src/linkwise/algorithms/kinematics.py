@@ -24,7 +24,7 @@ def pose(tree: Tree, q: Sequence[Scalar], frame: str) -> Outputs:
 def poses(tree: Tree, q: Sequence[Scalar]) -> Outputs:
     """The 4 by 4 matrices of all moving links, in the order of `robot.moving_links`."""
     X_world = world_poses(tree, q)
-    links = [X_world[i] @ b.of_link.inverse() for i, b in enumerate(tree.bodies) if i]
+    links = [X_world[i] @ tree.bodies[i].of_link.inverse() for i in tree.linked]
     return ([x for X in links for x in flat_pose(X)],)
 
 

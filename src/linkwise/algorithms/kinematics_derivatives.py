@@ -52,7 +52,7 @@ def kinematics_derivatives(
     for i, body in enumerate(tree.bodies[1:], start=1):
         own = [Change.of(state, moving, i, column) for column in state.columns[i]]
         changes.append([*(c.carried(state, i) for c in changes[body.parent]), *own])
-        for name, rows in _blocks(moving, i, changes[i]).items():
+        for name, rows in _blocks(moving, i, changes[i]).items() if body.link else ():
             found[name].extend(rows)
     return tuple(found.values())
 

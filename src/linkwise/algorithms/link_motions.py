@@ -33,7 +33,7 @@ def link_motions(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Seq
     """
     moving = moving_links(tree, q, qd, qdd, world)
     rows: dict[str, list[Scalar]] = {name: [] for name in OUTPUTS}
-    for i in range(1, len(tree.bodies)):
+    for i in tree.linked:
         R, (origin, centre) = moving.X_world[i].R, moving.points(i)
         for suffix, x in (("", origin), ("_com", centre)):
             rows[f"p{suffix}"] += moving.X_world[i].point(x)

@@ -29,7 +29,8 @@ def recursive_lagrangian(
 
     Source: Hollerbach (1980), which [Barman] compares with.
     """
-    if tree.rotors or tree.elastic_bodies or any(b.kind.nv > 1 for b in tree.bodies):
+    known = all(b.kind.turns or b.kind.slides or not b.kind.nv for b in tree.bodies)
+    if tree.rotors or tree.elastic_bodies or not known:
         raise LinkwiseError("recursive_lagrangian: expected revolute and prismatic joints without motors on links.")
     bodies, zero = tree.bodies, Pose(ZERO33).matrix()
     zero[3][3] = 0.0

@@ -25,12 +25,14 @@ def regressor(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequen
     """
     motion = accelerations(tree, q, qd, qdd, world)
     columns: list[list[Scalar]] = []
-    for i, body in enumerate(tree.bodies[1:], start=1):
+    for i in tree.linked:
+        body = tree.bodies[i]
         back = body.of_link.inverse()
         for unit in UNIT_INERTIAS:
             wrench = unit.seen_from(back.R, back.p).force(motion.v_dot[i], motion.U[i])
             columns.append(carried_inwards(tree, motion, i, wrench))
-    for i, body in enumerate(tree.bodies[1:], start=1):
+    for i in tree.linked:
+        body = tree.bodies[i]
         spinning = [r for r in tree.rotors if r.drives == i]
         if spinning:
             columns.append(_rotor_column(tree, motion, spinning[0], qd, qdd))
@@ -62,7 +64,7 @@ def _own(tree: Tree, at: Body | Elastic, rates: Sequence[Scalar], law: Callable[
     column: list[Scalar] = [0.0] * tree.nv
     if isinstance(at, Elastic):
         column[at.v] = law(rates[at.v])
-    elif at.is_single:
+    elif at.is_single and not at.part:
         column[at.v] = law(rates[at.v] * at.ratio) * at.ratio
     return column
 

@@ -37,6 +37,9 @@ class Field(NamedTuple):
     angular: Vec3 = ZERO3
     turning: Vec3 = ZERO3
 
+    def __add__(self, other: Field) -> Field:  # type: ignore[override]
+        return Field(*(a + b for a, b in zip(self, other, strict=True)))
+
     def carried(self, R_a_b: Any, p_a_b: Vec3, slip: Vec3) -> Field:
         """The field of frame a in frame b, whose origin moves at half of `slip` relative to a's, in a's axes."""
         linear = self.linear + cross(self.angular, p_a_b) + cross(self.turning, slip)
@@ -162,13 +165,16 @@ def _column(body: Body, motion: Accelerations, i: int, k: int, unit: Motion, sli
     around, along = unit.angular, unit.linear
     omega_a = R.T @ motion.omega[a]
     both = omega_a + motion.omega[i]
-    gradient = R.T @ (motion.U[a] @ (R @ (along + around)))  # of accelerations in the parent; one of the two is zero
-    if along != ZERO3:
-        return Column(k, unit, Field(gradient), Field(cross(both, along)))
+    slid = Field(R.T @ (motion.U[a] @ (R @ along))), Field(cross(both, along))  # what accelerations in the parent do
+    if around == ZERO3:
+        return Column(k, unit, *slid)
     carried = R.T @ (motion.v_dot[a] + motion.U[a] @ p)
     turning = cross(omega_a, around)
-    by_q = Field(cross(carried, around) + cross(turning, sliding * 2.0), gradient, turning)
-    return Column(k, unit, by_q, Field(cross(around, sliding), cross(both, around), around))
+    by_q = Field(cross(carried, around) + cross(turning, sliding * 2.0), R.T @ (motion.U[a] @ (R @ around)), turning)
+    by_qd = Field(cross(around, sliding), cross(both, around), around)
+    if along != ZERO3:  # a screw does both
+        by_q, by_qd = by_q + slid[0], by_qd + slid[1]
+    return Column(k, unit, by_q, by_qd)
 
 
 Matrix = list[list[Scalar]]

@@ -285,7 +285,7 @@ def _pairs(home: Any, what: str) -> list[tuple[str, Any]]:
 
 def _check_joint(j: Joint, what: str) -> None:
     """Refuse what a leg's joint cannot be."""
-    if not j.freedom.is_single:
+    if not (j.freedom.turns or j.freedom.slides):
         raise ModelError(f"{what}: expected a revolute or prismatic joint, got a {j.kind} one.")
     if j.mimic:
         raise ModelError(f"{what}: expected a joint that moves by itself, got one that mimics {j.mimic.joint!r}.")

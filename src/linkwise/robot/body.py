@@ -23,6 +23,7 @@ class Body:
     `twist` is a constant added to the angle, from aligning frames. `of_link` is this body's frame in the moving link's.
     `law` gives the force that something else, such as a stop, exerts on the joint at its position and speed. A body is
     `light` where it has next to no inertia of its own along its joint, so that what it carries must give it some.
+    A `part` is one of several bodies in a row that make a joint together; but for the last of them it has no `link`.
     Where the drive is `elastic`, armature, gear and friction of the motor are found there, not here.
     """
 
@@ -47,6 +48,7 @@ class Body:
     elastic: Elastic | None = None
     law: Callable[[Scalar, Scalar], Scalar] | None = None
     light: bool = False
+    part: bool = False
 
     @property
     def is_single(self) -> bool:

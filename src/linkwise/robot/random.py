@@ -71,6 +71,8 @@ def random_tree(
         kind, name = draw.choice(kinds), f"joint{k}"
         joint = Joint(name, parent.name, f"link{k}", kind, draw.pose(), draw.axis(), draw.vector(0.2))
         moved = draw.link(f"link{k}")
+        if joint.freedom.of(0.0) is not joint.freedom:
+            joint = replace(joint, pitch=_Draw(f"{seed} pitch {k}").vector(0.2).x)
         draw = _Draw(f"{seed} weld {k}")
         if draw.chance(fixed):
             welded = draw.link(f"weld{k}") if draw.chance(0.7) else Link(f"weld{k}")

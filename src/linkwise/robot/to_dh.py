@@ -124,7 +124,7 @@ class _Frames:
                 raise InputError(
                     f"{what} mimics {j.mimic.joint!r}, which a table cannot say. Lock it, or drop `mimic`."
                 )
-            if j.freedom.nv > 1:
+            if not (j.freedom.turns or j.freedom.slides):
                 raise InputError(
                     f"{what} is {j.kind}, which a table cannot say. Load the robot with a fixed base, or lock it."
                 )

@@ -19,6 +19,7 @@ from linkwise.robot.motors import Elastic as Elastic
 from linkwise.robot.motors import Rotor as Rotor
 from linkwise.robot.motors import elastic_drive, mount
 from linkwise.robot.robot import Robot
+from linkwise.rotation import with_z_along
 from linkwise.scalar import Scalar, absolute, is_number
 from linkwise.spatial import Inertia, Pose
 from linkwise.vector import Mat3, Vec3
@@ -54,8 +55,18 @@ class Tree:
                 inertias[i] = inertias[i] + inertia.seen_from(X.R, X.p)
                 continue
             of_link = joint.freedom.frame(joint.axis, joint.anchor)
-            joint_body[joint.name] = len(bodies)
-            bodies.append(_body(robot, joint, i, snapped(X_body_child @ of_link), of_link))
+            placement = X_body_child @ of_link
+            for k, (kind, axis) in enumerate(joint.freedom.parts):
+                own = Pose(with_z_along(axis))
+                bodies.append(_part(robot, joint, i, snapped(placement @ own), of_link @ own, kind, k))
+                i, placement, last = len(bodies) - 1, own.inverse(), of_link @ own
+                inertias.append(Inertia())
+            if joint.freedom.parts:
+                bodies[-1], of_link = replace(bodies[-1], link=joint.child), last
+                inertias.pop()
+            else:
+                bodies.append(_body(robot, joint, i, snapped(placement), of_link))
+            joint_body[joint.name] = len(bodies) - 1
             X = of_link.inverse()
             inertias.append(inertia.seen_from(X.R, X.p))
             place[joint.child] = (len(bodies) - 1, X)
@@ -74,6 +85,11 @@ class Tree:
             raise UnknownNameError("frame or link", name, [k.removeprefix("frame:") for k in self.places])
         return found
 
+    @property
+    def linked(self) -> list[int]:
+        """The bodies that are links, in the order of `robot.moving_links`: all but the base and parts of joints."""
+        return [i for i, b in enumerate(self.bodies) if i and b.link]
+
     def ancestors(self, i: int) -> list[int]:
         """Body i and those it hangs on, up to but without the base."""
         chain = []
@@ -85,10 +101,10 @@ class Tree:
     def parameters(self) -> list[Scalar]:
         """The numbers that torques are linear in, in the order of `Robot.parameters`."""
         inertial: list[Scalar] = []
-        for b in self.bodies[1:]:
+        for b in (self.bodies[i] for i in self.linked):
             inertial.extend(b.inertia.seen_from(b.of_link.R, b.of_link.p).parameters())
         spinning = {r.drives: r.inertia for r in self.rotors}
-        for i, b in enumerate(self.bodies[1:], start=1):
+        for i, b in ((i, self.bodies[i]) for i in self.linked):
             viscous = b.friction.viscous + b.motor_friction.viscous * b.gear * b.gear
             coulomb = b.friction.coulomb + b.motor_friction.coulomb * absolute(b.gear)
             inertial.extend((spinning.get(i, (b.elastic or b).armature), viscous, coulomb))
@@ -116,6 +132,12 @@ class Tree:
     def singles(self) -> Iterator[tuple[int, int]]:
         """The places in `q` and in `qd` of every coordinate that is one number: of joints, and of their motors."""
         yield from ((at.start, to.start) for kind, at, to in self.coordinates if kind.is_single)
+
+
+def _part(robot: Robot, joint: Joint, parent: int, placement: Pose, of_link: Pose, kind: Kind, k: int) -> Body:
+    """The body of the k-th of the simple joints that a joint is made of."""
+    slot = robot.slots[joint.name]
+    return Body(joint.name, "", parent, kind, placement, of_link, joint.anchor, q=slot.q + k, v=slot.v + k, part=True)
 
 
 def _body(robot: Robot, joint: Joint, parent: int, placement: Pose, of_link: Pose) -> Body:

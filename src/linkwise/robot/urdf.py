@@ -20,7 +20,7 @@ from linkwise.spatial import Pose
 from linkwise.vector import EYE3, ZERO3, Vec3
 
 EX = Vec3(1.0, 0.0, 0.0)  # the axis where none is given
-TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating")
+TYPES = tuple(name for name, kind in KINDS.items() if kind.in_urdf)
 TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 XACRO = ("include", "macro", "property", "arg", "if", "unless")
 
@@ -113,9 +113,6 @@ class _Reader(Reader):
         name, kind = self.name(e), e.attributes.get("type", "")
         item = f"joint {name!r}"
         self.lines[item] = e.line
-        if kind == "planar":
-            remedy = "Use two prismatic joints and a revolute one, with links without mass between them."
-            raise self.file.error(e.line, f"{item}: planar joints are not supported. {remedy}")
         if kind not in TYPES:
             raise self.file.error(e.line, f"{item} type: expected one of {TYPES}, got {kind!r}.")
         parent, child = self.end_of(e, "parent", item), self.end_of(e, "child", item)
@@ -124,6 +121,11 @@ class _Reader(Reader):
             with self.file.at(e.line, item):
                 return Joint(name, parent, child, kind, origin)
         axis, friction, mimic = self.axis(e, item), self.friction(e, item), self.mimic(e, item)
+        if not KINDS[kind].is_single:
+            if friction != Friction():
+                self.notes.append(("warning", item, f"friction of a {kind} joint is not modelled"))
+            with self.file.at(e.line, item):
+                return Joint(name, parent, child, kind, origin, axis)
         limits = self.limits(e, item)
         if KINDS[kind].endless:
             limits = replace(limits, lower=-math.inf, upper=math.inf)

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import pickle
 import random
 from pathlib import Path
 
@@ -12,11 +13,14 @@ import linkwise
 import linkwise as lw
 from linkwise.jet import Jet
 from linkwise.robot.joint import KINDS
+from linkwise.robot.joint.screw import Screw
 from linkwise.robot.joint.screw_steps import moved
 from linkwise.spatial import Inertia, Motion, Pose
 from linkwise.vector import Vec3
 
-MOVING = [kind for kind in KINDS.values() if kind.nv]
+EVERY = [*KINDS.values(), Screw(0.3)]
+MOVING = [kind for kind in EVERY if kind.nv]
+SIMPLE = [kind for kind in MOVING if not kind.parts]  # whose unit motions are constant
 
 
 def draw(kind, seed):
@@ -32,19 +36,22 @@ def place(kind, x):
     return np.array(Pose(R if hasattr(R, "x") else R.matrix(), p).matrix(), dtype=float)
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.name)
 def test_sizes_agree(kind):
     x, v = draw(kind, 0)
-    assert KINDS[kind.name] is kind
-    assert len(kind.home) == kind.nq == len(x)
-    assert len(kind.lengths) == len(kind.units) == kind.nv == len(v)
+    assert type(KINDS[kind.name]) is type(kind)
+    assert len(kind.home) == len(kind.positions) == kind.nq == len(x)
+    assert len(kind.lengths) == len(kind.velocities) == len(kind.forces) == kind.nv == len(v)
+    assert len(kind.units) == (0 if kind.parts else kind.nv)
+    assert len(kind.parts) in (0, kind.nv)
     assert kind.is_single == (kind.nv == 1)
-    assert kind.turns + kind.slides == kind.is_single
+    assert kind.turns + kind.slides <= kind.is_single
+    assert pickle.loads(pickle.dumps(kind)) == kind
     np.testing.assert_allclose(place(kind, kind.home), np.array(Pose.of((0.1, -0.2, 0.3), (0.4, 0.5, 0.6)).matrix()))
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("kind", MOVING, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", SIMPLE, ids=lambda kind: kind.name)
 def test_the_pose_moves_at_the_rate_of_its_velocity(kind, seed):
     """d pose / dt along q_dot is the motion that `rate` says, which is the sum of the unit motions."""
     x, v = draw(kind, seed)
@@ -97,7 +104,7 @@ def test_what_is_movable_needs_no_force_of_the_joint(kind):
         assert abs(part.momentum(unit).power(unit)) < 1e-15
 
 
-@pytest.mark.parametrize("kind", MOVING, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [k for k in SIMPLE if not isinstance(k, Screw)], ids=lambda kind: kind.name)
 def test_light_is_what_has_no_inertia_along_the_joint(kind):
     heavy = Inertia.of(2.0, Vec3(0.1, -0.2, 0.3), (0.5, 0.0, 0.0, 0.6, 0.0, 0.7))
     assert not kind.is_light(heavy, 0.0, 0.0, 2.0, 1.0)
@@ -129,6 +136,12 @@ def test_nothing_outside_compares_a_kind_with_a_name():
                 if texts & names and asked & {"kind", "kinds"}:
                     found.append(f"{path.relative_to(root)}:{node.lineno}")
     assert found == []
+
+
+def test_a_pitch_belongs_to_a_screw():
+    assert lw.Joint("j", "a", "b", "screw", pitch=0.1).freedom == Screw(0.1)
+    with pytest.raises(lw.ModelError, match="pitch: expected a screw, got a revolute joint"):
+        lw.Joint("j", "a", "b", "revolute", pitch=0.1)
 
 
 def test_an_unknown_kind_is_answered_with_those_there_are():

@@ -8,17 +8,22 @@ from dataclasses import dataclass
 from linkwise.errors import LinkwiseError, ModelError
 from linkwise.robot import check
 from linkwise.robot.drive import Drive, Friction, Limits, Spring
+from linkwise.robot.joint.compound import Planar, Universal
 from linkwise.robot.joint.fixed import Fixed
 from linkwise.robot.joint.floating import Floating
 from linkwise.robot.joint.kind import Kind
 from linkwise.robot.joint.prismatic import Prismatic
 from linkwise.robot.joint.revolute import Continuous, Revolute
+from linkwise.robot.joint.screw import Screw
 from linkwise.robot.joint.spherical import Spherical
 from linkwise.robot.joint.translation import Translation
 from linkwise.spatial import Pose
 from linkwise.vector import EZ, ZERO3, Vec3
 
-_ALL = (Revolute(), Continuous(), Prismatic(), Fixed(), Floating(), Spherical(), Translation())
+_ALL = (
+    Revolute(), Continuous(), Prismatic(), Fixed(), Floating(), Spherical(), Translation(), Planar(), Universal(),
+    Screw(),
+)  # fmt: skip
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 
 
@@ -45,7 +50,9 @@ class Joint:
         parent, child: names of links.
         kind: "revolute", "continuous" (revolute without position limits), "prismatic", "fixed", "floating" (q is x, y,
             z and a quaternion x, y, z, w; qd linear and angular velocity in the child's axes), "spherical" (q is a
-            quaternion that turns about the anchor, qd angular velocity) or "translation" (x, y, z, never turned).
+            quaternion that turns about the anchor, qd angular velocity), "translation" (x, y, z, never turned),
+            "planar" (x, y and the angle about `axis`, the plane's normal), "universal" (angles about `axis`, then
+            about an axis across it) or "screw" (the angle about `axis`, along which it slides by `pitch`).
         origin: pose of the child's frame in the parent's at q = 0.
         axis: direction of a revolute or prismatic joint, in the child's axes.
         anchor: a point of that axis, in the child's frame; joint wrenches refer to it.
@@ -55,6 +62,7 @@ class Joint:
         drive: motor, gear, series elasticity.
         limits: bounds of the motion.
         mimic: follow another joint.
+        pitch: by which a screw slides along its axis, m/rad.
     """
 
     name: str
@@ -70,6 +78,7 @@ class Joint:
     drive: Drive | None = None
     limits: Limits = Limits()
     mimic: Mimic | None = None
+    pitch: float = 0.0
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -82,6 +91,9 @@ class Joint:
         set_(self, "axis", check.axis(self.axis, f"{what} axis"))
         set_(self, "anchor", check.vector(self.anchor, f"{what} anchor"))
         set_(self, "armature", check.number(self.armature, f"{what} armature", least=0.0))
+        set_(self, "pitch", check.number(self.pitch, f"{what} pitch"))
+        if self.pitch and self.freedom.of(0.0) is self.freedom:
+            raise ModelError(f"{what} pitch: expected a screw, got a {self.kind} joint. Leave it out.")
         if self.parent == self.child:
             raise ModelError(f"{what}: expected two links, got {self.parent!r} as parent and child.")
         if self.armature and self.drive is not None and self.drive.motor is not None:
@@ -95,7 +107,7 @@ class Joint:
     @property
     def freedom(self) -> Kind:
         """How the child is free to move on the parent."""
-        return KINDS[self.kind]
+        return KINDS[self.kind].of(self.pitch)
 
     @property
     def is_fixed(self) -> bool:

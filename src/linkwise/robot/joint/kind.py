@@ -22,6 +22,7 @@ class Kind(ABC):
 
     Attributes:
         name: in robot files.
+        parts: simple joints that it is made of, each with its axis in the joint's frame; none of a simple one.
         nq, nv: how many numbers a position and a velocity have.
         home: a position that moves nothing.
         lengths: for each number of a velocity, whether it is a length's (m/s) or an angle's (rad/s).
@@ -35,6 +36,7 @@ class Kind(ABC):
     """
 
     name: ClassVar[str]
+    parts: ClassVar[tuple[tuple[Kind, Vec3], ...]] = ()
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
     home: ClassVar[tuple[float, ...]] = (0.0,)
@@ -49,6 +51,12 @@ class Kind(ABC):
     curved: ClassVar[bool] = False
     in_urdf: ClassVar[bool] = True
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     @property
     def is_single(self) -> bool:
         """One degree of freedom, which a drive may move."""
@@ -61,8 +69,12 @@ class Kind(ABC):
 
     @property
     def turns(self) -> bool:
-        """Whether a single joint's position is an angle about its axis."""
+        """Whether a single joint turns about its axis and does nothing else."""
         return self.is_single and not self.lengths[0]
+
+    def of(self, pitch: Scalar) -> Kind:
+        """This kind for a joint with a pitch, which only screws have."""
+        return self
 
     def frame(self, axis: Vec3, anchor: Vec3) -> Pose:
         """The body's frame in the child link's."""

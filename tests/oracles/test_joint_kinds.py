@@ -144,3 +144,30 @@ def test_in_files(tmp_path):
         lw.save(robot, tmp_path / "robot.urdf")
     with pytest.raises(lw.ModelError, match="spherical joint cannot have friction"):
         lw.Joint("j", "a", "b", "spherical", friction=lw.Friction(1.0))
+
+
+def test_planar_joints_of_urdf(tmp_path):
+    """x and y in the plane across the axis, and the angle about it; written back as they were read."""
+    text = """<robot name="puck">
+      <link name="table"/>
+      <link name="puck">
+        <inertial><origin xyz="0.1 0 0.2"/><mass value="2"/>
+          <inertia ixx="0.1" iyy="0.2" izz="0.3" ixy="0" ixz="0" iyz="0"/></inertial>
+      </link>
+      <joint name="slip" type="planar">
+        <parent link="table"/><child link="puck"/><origin xyz="0 0 1"/><axis xyz="0 0 1"/><dynamics damping="0.5"/>
+      </joint>
+    </robot>"""
+    robot = lw.load(text)
+    assert (robot.nq, robot.nv) == (3, 3)
+    assert any("friction of a planar joint is not modelled" in d.message for d in robot.diagnostics)
+    dyn = lw.compile(robot)
+    T = dyn.pose([0.3, 0.4, np.pi / 2], "puck")
+    np.testing.assert_allclose(T, [[0, -1, 0, 0.3], [1, 0, 0, 0.4], [0, 0, 1, 1], [0, 0, 0, 1]], atol=1e-15)
+    # a push along the table's x, with the centre 0.1 m beside the joint and the puck turned by a quarter
+    np.testing.assert_allclose(
+        dyn.inverse_dynamics([0.3, 0.4, np.pi / 2], np.zeros(3), [1.0, 0.0, 0.0]), [2.0, 0.0, -0.2], atol=1e-14
+    )
+    lw.save(robot, tmp_path / "puck.urdf")
+    again = lw.load(tmp_path / "puck.urdf")
+    assert again.joint("slip") == robot.joint("slip")

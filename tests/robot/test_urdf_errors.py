@@ -84,7 +84,7 @@ def test_bad_elements_of_joints(tmp_path, element, message):
         (joint("j", "a", "bb"), "joint 'j' child: unknown link 'bb'. Did you mean 'b'?"),
         (joint("j", "aa", "b"), "joint 'j' parent: unknown link 'aa'"),
         (joint("j", "a", "b", "hinge"), "joint 'j' type: expected one of"),
-        (joint("j", "a", "b", "planar"), "joint 'j': planar joints are not supported. Use two prismatic"),
+        (joint("j", "a", "b", "screw"), "joint 'j' type: expected one of ('revolute', 'continuous', 'prismatic'"),
         (joint("j", "a", "b", inside='<mimic joint="i"/>'), "joint 'j' mimic: unknown joint 'i'"),
         (
             joint("j", "a", "b", inside='<mimic joint="j"/>'),

@@ -124,7 +124,7 @@ class _Frames:
                 raise InputError(
                     f"{what} mimics {j.mimic.joint!r}, which a table cannot say. Lock it, or drop `mimic`."
                 )
-            if not (j.freedom.turns or j.freedom.slides):
+            if j.freedom.nv and not (j.freedom.turns or j.freedom.slides):
                 raise InputError(
                     f"{what} is {j.kind}, which a table cannot say. Load the robot with a fixed base, or lock it."
                 )

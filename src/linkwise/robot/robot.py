@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from linkwise.errors import InputError, ModelError, UnknownNameError
+from linkwise.errors import InputError, ModelError, UnknownNameError, listing
 from linkwise.robot import check, coordinates
 from linkwise.robot.coordinates import Slot as Slot
 from linkwise.robot.drive import Friction
@@ -16,6 +16,7 @@ from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.loop import Loop
 from linkwise.robot.structure import depth_first
+from linkwise.scalar import is_number
 from linkwise.vector import Vec3
 
 if TYPE_CHECKING:
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from linkwise.robot.diagnose import Diagnostic
 
 GRAVITY = Vec3(0.0, 0.0, -9.81)
+SHOWN = 12  # names of each sort in a `repr`
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Robot:
     """A tree of links joined by joints, with frames, loops and gravity.
 
@@ -105,6 +107,20 @@ class Robot:
                     f"joint {j.name!r} mimic: expected a joint that moves by itself, got {kind}"
                     f" ({leader.name!r}). Name the joint that leads."
                 )
+
+    def __repr__(self) -> str:
+        """A few lines, however large the robot is."""
+
+        def named(what: str, names: Iterable[str]) -> list[str]:
+            shown = listing(names, SHOWN)
+            return [] if shown == listing(()) else [f"  {what}: {shown}"]
+
+        masses = [link.mass for link in self.links]
+        mass = f", {sum(masses):.4g} kg" if all(is_number(m) for m in masses) else ""
+        lines = [f"<Robot {self.name!r}: {self.nv} degrees of freedom, {len(self.links)} links{mass}"]
+        lines += named("coordinates", self.coordinates)
+        lines += named("frames", (f.name for f in self.frames)) + named("loops", (c.name for c in self.loops))
+        return "\n".join(lines) + ">"
 
     # ---- names and sizes
 
@@ -288,6 +304,10 @@ class Robot:
                 links[j.motor_link] = links[j.motor_link].carrying(j.drive.motor)
         loops = [dataclasses.replace(k, active=tuple(n for n in k.active if n not in wanted)) for k in self.loops]
         return self.replace(joints=joints, links=list(links.values()), loops=loops)
+
+    def opened(self) -> Robot:
+        """The tree that is left when the loops are cut, an ordinary robot."""
+        return self.replace(loops=())
 
     def rigid(self) -> Robot:
         """This robot with its elastic drives made rigid."""

@@ -176,21 +176,3 @@ def test_motor_on_the_base_about_any_axis_is_an_armature(seed):
     one, other = (lw.compile(robot.replace(joints=joints)) for joints in (on_base, as_armature))
     assert error(one.inverse_dynamics(*state), other.inverse_dynamics(*state)) < 1e-12
     assert error(one.mass_matrix(state[0]), other.mass_matrix(state[0])) < 1e-12
-
-
-def test_a_robot_is_shown_in_a_few_lines():
-    walker = lw.load("walker")
-    text = repr(walker)
-    assert len(text.splitlines()) <= 4
-    assert len(text) < 500
-    assert "'walker': 55 degrees of freedom, 56 links, 73 kg" in text
-    assert "... and 43 more" in text
-    assert "loops: " in repr(lw.load("fivebar"))
-
-
-def test_a_robot_with_loops_is_opened():
-    closed = lw.load("fivebar")
-    opened = closed.opened()
-    assert opened.loops == ()
-    assert opened == closed.replace(loops=())
-    assert closed.opened().opened() == opened

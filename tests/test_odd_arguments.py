@@ -91,3 +91,23 @@ def test_a_link_to_itself_is_read_by_no_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop.toml").symlink_to("loop.toml")
     assert "'loop.toml'" in error("convert", "rr", "out.toml", "--side", "loop.toml")
+
+
+def test_what_is_no_robot_is_refused_in_words():
+    platform = lw.gough_stewart()
+    with pytest.raises(lw.InputError, match="attach: expected a Robot, got <ParallelRobot"):
+        lw.load("rr").attach(platform, at="link2")
+    with pytest.raises(lw.InputError, match="retime: expected a Robot, got <ParallelRobot"):
+        lw.retime(platform, [[0.0] * 7, [0.1] * 7])
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of CasADi, about its own ways with NumPy
+def test_expressions_of_other_libraries_are_told_of_by_name():
+    """A kernel has no use for them; it used to speak of rows of different lengths."""
+    import casadi
+    import sympy
+
+    kernel = lw.compile(lw.load("rr")).inverse_dynamics
+    for q in (casadi.SX.sym("q", 2), sympy.Matrix(sympy.symbols("q1 q2"))):
+        with pytest.raises(lw.InputError, match=r"expected q of shape .* of (casadi|sympy)\. A kernel takes arrays"):
+            kernel(q, [0.0, 0.0], [0.0, 0.0])

@@ -16,6 +16,8 @@ from linkwise.backend.threads import split
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program
 
+FOREIGN = ("jax", "jaxlib", "casadi", "sympy")  # whose expressions no kernel can take
+
 
 def caller(
     program: Program, doc: str, threads: int, make: Callable[[], Callable[..., Any]] | None = None
@@ -90,6 +92,12 @@ def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out:
     batches = []
     for port, given in zip(program.inputs, inputs, strict=True):
         what = f"{program.name}: expected {port.name} of shape {_shape_text(port)}"
+        package = type(given).__module__.partition(".")[0]
+        if package in FOREIGN:
+            return InputError(
+                f"{what} and real numbers, got a {type(given).__name__} of {package}. A kernel takes arrays of numbers,"
+                f" not expressions: give their values, or run the algorithm itself on them."
+            )
         try:
             array = np.asarray(given)
         except (TypeError, ValueError):

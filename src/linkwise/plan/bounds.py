@@ -66,7 +66,9 @@ def single_joints(robot: Robot) -> Iterator[tuple[Joint, Slot, float]]:
 
 
 def open_chain(robot: Robot, what: str) -> None:
-    """Refuse robots with loops, whose joints do not move by themselves."""
+    """Refuse robots with loops, whose joints do not move by themselves, and what is no robot."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"{what}: expected a Robot, got {robot!r}. Load one with lw.load(...).")
     if robot.loops:
         raise InputError(
             f"{what}: expected a tree, got the robot {robot.name!r} with loops, which would fall open."

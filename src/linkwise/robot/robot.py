@@ -340,6 +340,8 @@ class Robot:
 
     def attach(self, other: Robot, at: str, prefix: str = "") -> Robot:
         """This robot with `other` welded to the frame or link `at`; `prefix` goes before the names of `other`."""
+        if not isinstance(other, Robot):
+            raise InputError(f"attach: expected a Robot, got {other!r}.")
         carrier = self.frame(at)
 
         def rename(item: Any, *fields: str) -> Any:

@@ -126,7 +126,7 @@ def test_a_budget_keeps_what_there_is_and_says_so(folder):
     assert "used up its max_steps=10" in told["problem"]
     assert told["steps"] == 10
     assert 0.0 < lw.Simulation.load("part.npz").t[-1] < 2.0
-    done = linkwise("simulate", "arm.urdf", "--time", "1e7", "--time-limit", "0.5", "-o", "part.csv")
+    done = linkwise("simulate", "puma560", "--time", "1e7", "--time-limit", "0.05", "-o", "part.csv")
     assert done.exit_code == 1
     assert "out of time" in done.stdout
     assert "problem: simulate: stopped at t =" in done.stdout

@@ -12,8 +12,8 @@ import numpy as np
 
 import linkwise as lw
 from linkwise.backend import arrays
-from linkwise.dynamics import Dynamics
 from linkwise.errors import LinkwiseError
+from linkwise.kernel.dynamics import Dynamics
 from support.arms import arm
 
 KINDS = (("revolute", "prismatic"), ("revolute",), ("revolute", "floating"), ("prismatic", "continuous"))

@@ -69,18 +69,18 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.base_parameters import BaseParameters as BaseParameters
     from linkwise.base_parameters import base_parameters as base_parameters
     from linkwise.closed import Closed as Closed
-    from linkwise.compile import compile as compile
     from linkwise.control import cascaded_control as cascaded_control
     from linkwise.control import cascaded_lyapunov as cascaded_lyapunov
     from linkwise.control import computed_torque as computed_torque
     from linkwise.control import passivity_control as passivity_control
-    from linkwise.dynamics import Dynamics as Dynamics
     from linkwise.errors import InputError as InputError
     from linkwise.errors import LinkwiseError as LinkwiseError
     from linkwise.errors import ModelError as ModelError
     from linkwise.errors import SimulationError as SimulationError
     from linkwise.errors import UnknownNameError as UnknownNameError
-    from linkwise.kernel import Kernel as Kernel
+    from linkwise.kernel.compile import compile as compile
+    from linkwise.kernel.dynamics import Dynamics as Dynamics
+    from linkwise.kernel.kernel import Kernel as Kernel
     from linkwise.parallel import Leg as Leg
     from linkwise.parallel import ParallelDynamics as ParallelDynamics
     from linkwise.parallel import ParallelRobot as ParallelRobot
@@ -179,10 +179,10 @@ _HOMES = {
     """,
     "linkwise.base_parameters": "BaseParameters base_parameters",
     "linkwise.closed": "Closed",
-    "linkwise.compile": "compile",
+    "linkwise.kernel.compile": "compile",
     "linkwise.control": "cascaded_control cascaded_lyapunov computed_torque passivity_control",
-    "linkwise.dynamics": "Dynamics",
-    "linkwise.kernel": "Kernel",
+    "linkwise.kernel.dynamics": "Dynamics",
+    "linkwise.kernel.kernel": "Kernel",
     "linkwise.parallel": "Leg ParallelDynamics ParallelRobot delta gough_stewart three_rrr",
     "linkwise.errors": "InputError LinkwiseError ModelError SimulationError UnknownNameError",
     "linkwise.plan": """

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.algorithms import regressor
-from linkwise.compile import compile
-from linkwise.kernel import Kernel
+from linkwise.kernel.compile import compile
+from linkwise.kernel.kernel import Kernel
 from linkwise.robot.robot import Robot
 
 DEPENDENT = 1e-10  # a column with less than this beyond the span of those kept is a combination of them

@@ -8,8 +8,8 @@ from typing import Any
 
 from linkwise import algorithms as alg
 from linkwise.algorithms.algorithm import Algorithm
-from linkwise.compile import compile
-from linkwise.kernel import Kernel
+from linkwise.kernel.compile import compile
+from linkwise.kernel.kernel import Kernel
 from linkwise.robot.robot import Robot
 
 KEPT = 128  # kernels; those not used for long are traced again

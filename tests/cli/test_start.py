@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("numpy", "scipy", "rich", "matplotlib", "llvmlite", "msgspec", "linkwise.robot", "linkwise.compile")
+HEAVY = ("numpy", "scipy", "rich", "matplotlib", "llvmlite", "msgspec", "linkwise.robot", "linkwise.kernel")
 PROBE = """
 import sys
 try:

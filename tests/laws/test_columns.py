@@ -8,8 +8,8 @@ import pytest
 import linkwise as lw
 from linkwise import columns
 from linkwise.algorithms.algorithm import Cheapest
-from linkwise.kernel import Kernel
-from linkwise.options import Options
+from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.options import Options
 
 ALGORITHMS = {
     "M": lw.mass_matrix,
@@ -109,14 +109,14 @@ def snake():
     ],
 )
 def test_what_is_too_large_is_refused_before_it_is_traced(snake, algorithm, advice, monkeypatch):
-    monkeypatch.setattr("linkwise.kernel.trace", lambda *_: pytest.fail("traced"))
+    monkeypatch.setattr("linkwise.kernel.kernel.trace", lambda *_: pytest.fail("traced"))
     with pytest.raises(lw.InputError, match=f"400 degrees of freedom.*{advice}"):
         lw.compile(snake, algorithm)
 
 
 def test_a_long_chain_takes_the_recursion(snake):
     """Of the two routes of forward dynamics the dense one is not even tried."""
-    from linkwise.kernel import settled
+    from linkwise.kernel.kernel import settled
 
     route = lw.forward_dynamics.static["route"]
     assert settled(snake, {"route": route}) == {"route": "articulated"}

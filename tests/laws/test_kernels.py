@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise import algorithms
 from linkwise.algorithms.algorithm import World, external_on_bodies
-from linkwise.dynamics import Dynamics
+from linkwise.kernel.dynamics import Dynamics
 from linkwise.robot.tree import Tree
 from linkwise.spatial import Motion, Wrench
 from linkwise.vector import Vec3

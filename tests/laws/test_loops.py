@@ -13,7 +13,7 @@ from linkwise.backend.python import evaluate
 from linkwise.closed.kernels import ClosedKernel
 from linkwise.graph.derivative import along
 from linkwise.graph.program import Port, trace
-from linkwise.options import Options
+from linkwise.kernel.options import Options
 from linkwise.robot import Joint, Link, Loop
 from linkwise.robot.tree import Tree
 from linkwise.rotation import with_z_along

@@ -9,7 +9,7 @@ import pytest
 import linkwise as lw
 from linkwise.algorithms.algorithm import World, external_on_bodies, wrench_of
 from linkwise.algorithms.environment import with_joint_laws
-from linkwise.kernel import cost
+from linkwise.kernel.kernel import cost
 from linkwise.robot.tree import Tree
 from linkwise.scalar import less, sqrt, tanh, where
 from linkwise.spatial import Motion

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 
 import linkwise as lw
-from linkwise.columns import Columns
+from linkwise.kernel.columns import Columns
 
 pytestmark = pytest.mark.slow
 

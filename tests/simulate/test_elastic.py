@@ -165,7 +165,7 @@ def test_stiff_drives_take_a_stiff_solver(stiffness):
 
 def test_compiled_slopes_are_those_of_differences():
     """The Jacobian that implicit solvers get, against central differences of the rates."""
-    from linkwise.options import Options
+    from linkwise.kernel.options import Options
     from linkwise.simulate.simulation import kernels_of
     from linkwise.simulate.stiffness import Slopes
     from linkwise.simulate.system import System

@@ -14,8 +14,8 @@ from linkwise.algorithms.loops import CLOSURES, cuts
 from linkwise.closed.kernels import ClosedKernel
 from linkwise.closed.rank import Array, rank_of
 from linkwise.errors import ModelError
-from linkwise.kernel import Kernel
-from linkwise.options import Options
+from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 

@@ -14,8 +14,8 @@ from linkwise.closed.kernels import ClosedKernel
 from linkwise.closed.questions import QUESTIONS
 from linkwise.closed.structure import Structure
 from linkwise.errors import UnknownNameError
-from linkwise.kernel import Kernel
-from linkwise.options import Options
+from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
 
 

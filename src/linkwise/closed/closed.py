@@ -24,7 +24,7 @@ from linkwise.closed.results import (
 from linkwise.closed.solver import Walk, newton, restarted
 from linkwise.closed.structure import Structure, structure_of
 from linkwise.errors import InputError
-from linkwise.options import Options
+from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
 
 

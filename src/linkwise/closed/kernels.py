@@ -7,11 +7,10 @@ from typing import Any
 
 from linkwise.algorithms.algorithm import Algorithm, World, sizes
 from linkwise.algorithms.closed_chain import Partition
-from linkwise.backend.call import caller
 from linkwise.closed.questions import QUESTIONS
-from linkwise.graph.program import Port, trace
-from linkwise.kernel import Kernel
-from linkwise.options import Options
+from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.options import Options
+from linkwise.kernel.tracing import Port, caller, trace
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot

@@ -13,7 +13,7 @@ from linkwise.algorithms.integration import integrate, q_dot
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics as inverse_dynamics_of_tree
 from linkwise.algorithms.loops import CLOSURES, cuts
 from linkwise.algorithms.multipliers import Mobility, nearest
-from linkwise.graph.derivative import along, jacobian
+from linkwise.kernel.tracing import along, jacobian
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar, sqrt
 

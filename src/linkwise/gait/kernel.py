@@ -13,12 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.backend.remembered import remembered
 from linkwise.gait.ground import Support
 from linkwise.gait.instant import FOOT_POINTS, GLOBAL, OTHERS, PLACES
 from linkwise.gait.slopes import slopes
-from linkwise.graph.node import Node
-from linkwise.graph.program import Port, Program, trace
+from linkwise.kernel.tracing import Node, Port, Program, remembered, trace
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwise.compile import compile
 from linkwise.figures import COLOURS, INK, style
 from linkwise.gait.features import TITLES, leg
 from linkwise.gait.joints import REFERENCE
@@ -14,6 +13,7 @@ from linkwise.gait.kernel import Array
 from linkwise.gait.norms import band, bands, sources
 from linkwise.gait.stride import Stride
 from linkwise.gait.timetable import hull
+from linkwise.kernel.compile import compile
 from linkwise.plan.bounds import whole
 
 if TYPE_CHECKING:

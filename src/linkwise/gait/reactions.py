@@ -10,11 +10,10 @@ import numpy as np
 from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.inverse_dynamics import BodyWrenches, at_joint, body_wrenches, torques
 from linkwise.algorithms.kinematics import world_poses
-from linkwise.backend.remembered import remembered
 from linkwise.gait.ground import Support
 from linkwise.gait.instant import foot_wrenches, toe_body
 from linkwise.gait.kernel import FIGURE, TEXT, Array, Structure, inputs_of, numbers, with_numbers
-from linkwise.graph.program import Port, Program, trace
+from linkwise.kernel.tracing import Port, Program, remembered, trace
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar

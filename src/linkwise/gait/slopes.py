@@ -20,8 +20,7 @@ from linkwise.algorithms.kinematics import world_poses
 from linkwise.algorithms.sensitivities import Disturbed, Matrix, disturbed, torque_derivatives
 from linkwise.gait.ground import Support, right_share
 from linkwise.gait.instant import GLOBAL, Instant, axis_in_world, instant, leg, toe_body
-from linkwise.graph.derivative import forward
-from linkwise.graph.node import Node
+from linkwise.kernel.tracing import Node, forward
 from linkwise.robot.tree import Tree
 from linkwise.spatial import Motion, Pose, Wrench
 from linkwise.vector import Vec3, cross, dot

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from linkwise.algorithms.algorithm import Shape
-from linkwise.backend.call import caller
 from linkwise.errors import InputError
-from linkwise.graph.program import Port, Program, trace
-from linkwise.kernel import Compiled
-from linkwise.options import checked_gravity, checked_threads
+from linkwise.kernel.kernel import Compiled
+from linkwise.kernel.options import checked_gravity, checked_threads
+from linkwise.kernel.tracing import Port, Program, caller, trace
 from linkwise.parallel.mechanics import Machine
 from linkwise.parallel.quantity import INPUTS, Quantity, widths
 from linkwise.parallel.robot import ParallelRobot

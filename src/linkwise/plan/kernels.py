@@ -10,11 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.backend.native import function
 from linkwise.errors import InputError, LinkwiseError
-from linkwise.graph.derivative import along, gradient, jacobian
-from linkwise.graph.node import Graph, Node, lift
-from linkwise.graph.program import Port, Program, finish
+from linkwise.kernel.tracing import Graph, Node, Port, Program, along, finish, function, gradient, jacobian, lift
 from linkwise.plan.curve import Array
 from linkwise.plan.point import ORDERS, Point
 from linkwise.plan.rows import Rows

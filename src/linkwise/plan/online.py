@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.compile import compile
 from linkwise.errors import InputError
+from linkwise.kernel.compile import compile
 from linkwise.plan.bounds import Bounds, plain_joints, positive, whole
 from linkwise.plan.path_forces import path_parts
 from linkwise.plan.scaling import PARTS, SLOW, ahead_kernel, now_kernel, sample_kernel

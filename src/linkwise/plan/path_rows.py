@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.algorithms.force_rates import force_rates
-from linkwise.compile import compile
-from linkwise.kernel import Kernel
+from linkwise.kernel.compile import compile
+from linkwise.kernel.kernel import Kernel
 from linkwise.plan.bounds import Bounds
 from linkwise.plan.path import Path
 from linkwise.plan.path_forces import path_forces, path_friction

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.algorithms import elastic_feedforward, force_rates, joint_wrenches
-from linkwise.compile import compile
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
+from linkwise.kernel.compile import compile
 from linkwise.plan.carrier import Carrier
 from linkwise.plan.curve import Array, Curve
 from linkwise.plan.loops import Closing

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 
-from linkwise.backend.call import caller
-from linkwise.graph.program import Port, Program, trace
-from linkwise.kernel import Compiled
+from linkwise.kernel.kernel import Compiled
+from linkwise.kernel.tracing import Port, Program, caller, trace
 from linkwise.scalar import Scalar, less, sqrt, where
 
 PARTS = 11  # rows of `path_parts`

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from linkwise.backend.call import caller
-from linkwise.graph.program import Port, trace
-from linkwise.kernel import Compiled
+from linkwise.kernel.kernel import Compiled
+from linkwise.kernel.tracing import Port, caller, trace
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.compile import compile
 from linkwise.errors import LinkwiseError
+from linkwise.kernel.compile import compile
 from linkwise.report import peers as models
 from linkwise.robot.order import Permutation
 from linkwise.robot.robot import Robot

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.closed import Closed
-from linkwise.compile import compile
 from linkwise.figures import COLOURS, LINE, style
+from linkwise.kernel.compile import compile
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.linkages import draw, tidy
 from linkwise.report.plots import inline_svg

@@ -8,8 +8,8 @@ from os import PathLike
 
 import numpy as np
 
-from linkwise.compile import compile
 from linkwise.errors import InputError
+from linkwise.kernel.compile import compile
 from linkwise.robot.robot import Robot
 from linkwise.trajectory import Trajectory, read
 from linkwise.trajectory.reader import MissingColumns

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.compile import compile
 from linkwise.control import cascaded_control, cascaded_lyapunov
+from linkwise.kernel.compile import compile
 from linkwise.report.bench import interleaved
 from linkwise.report.elastic_pictures import followed, pictures
 from linkwise.report.elastic_robots import CHAINS, ROUTES, forward_costs, inverse_times

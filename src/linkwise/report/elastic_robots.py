@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithms import forward_by_columns, forward_dynamics
-from linkwise.compile import compile
+from linkwise.kernel.compile import compile
 from linkwise.report.bench import interleaved, states
 from linkwise.report.forward_routes import general_chain
 from linkwise.robot.drive import Drive, Motor

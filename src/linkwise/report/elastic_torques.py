@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithms import elastic_feedforward
-from linkwise.compile import compile
 from linkwise.errors import InputError, LinkwiseError
-from linkwise.kernel import Kernel
+from linkwise.kernel.compile import compile
+from linkwise.kernel.kernel import Kernel
 from linkwise.robot.robot import Robot
 from linkwise.trajectory import Trajectory, read, spline
 from linkwise.trajectory.columns import MOTION

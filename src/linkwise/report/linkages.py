@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwise.algorithms import poses
-from linkwise.compile import compile
 from linkwise.figures import COLOURS
+from linkwise.kernel.compile import compile
 from linkwise.robot.robot import Robot
 from linkwise.trajectory.trajectory import Array
 

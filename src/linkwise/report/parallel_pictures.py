@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.algorithms import poses as link_poses
-from linkwise.compile import compile
 from linkwise.figures import COLOURS, INK, style
+from linkwise.kernel.compile import compile
 from linkwise.parallel.robot import ParallelRobot
 from linkwise.trajectory.trajectory import Array
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.compile import compile
 from linkwise.figures import COLOURS, style
+from linkwise.kernel.compile import compile
 from linkwise.parallel.builders import delta, gough_stewart
 from linkwise.parallel.dynamics import ParallelDynamics
 from linkwise.parallel.robot import ParallelRobot

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithms import joint_wrenches, poses
-from linkwise.compile import compile
 from linkwise.figures import COLOURS, LIMIT, style
+from linkwise.kernel.compile import compile
 from linkwise.plan.examples import minimum_time, time_and_effort
 from linkwise.plan.families import sweep
 from linkwise.plan.result import Plan

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise._version import __version__
-from linkwise.compile import compile
+from linkwise.kernel.compile import compile
 from linkwise.parallel.dynamics import ParallelDynamics
 from linkwise.parallel.robot import ParallelRobot
 from linkwise.trajectory.limits import Excess, excesses

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwise.algorithms import inverse_dynamics, inverse_dynamics_derivatives, joint_wrenches
-from linkwise.compile import compile
 from linkwise.figures import COLOURS, LINE, style
+from linkwise.kernel.compile import compile
 from linkwise.report.errata import barman
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg, panels

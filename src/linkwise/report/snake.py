@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithms import mass_matrix, poses
-from linkwise.compile import compile
 from linkwise.figures import COLOURS, style
+from linkwise.kernel.compile import compile
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg
 from linkwise.robot.joint import Joint

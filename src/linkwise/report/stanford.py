@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.compile import compile
+from linkwise.kernel.compile import compile
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg, panels
 from linkwise.robot.joint import KINDS

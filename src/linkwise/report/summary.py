@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from linkwise.algorithms import forward_dynamics
-from linkwise.compile import compile
-from linkwise.dynamics import Dynamics
 from linkwise.errors import LinkwiseError
-from linkwise.kernel import cost
+from linkwise.kernel.compile import compile
+from linkwise.kernel.dynamics import Dynamics
+from linkwise.kernel.kernel import cost
 from linkwise.parallel.dynamics import ParallelDynamics
 from linkwise.parallel.robot import ParallelRobot
 from linkwise.robot.drive import Drive, Friction

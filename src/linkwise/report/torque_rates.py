@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise.algorithms import force_rates, inverse_dynamics, recursive_lagrangian
 from linkwise.algorithms.algorithm import Algorithm
-from linkwise.compile import compile
+from linkwise.kernel.compile import compile
 from linkwise.report.bench import interleaved, states
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.forward_routes import general_chain

@@ -11,8 +11,8 @@ import numpy as np
 
 from linkwise._version import __version__
 from linkwise.algorithms import force_rates, inverse_dynamics, joint_wrench_rates, joint_wrenches
-from linkwise.compile import compile
 from linkwise.errors import InputError
+from linkwise.kernel.compile import compile
 from linkwise.report.closed_torques import closed_forces
 from linkwise.report.elastic_torques import feedforward_along, is_of_joints_alone
 from linkwise.robot.robot import Robot

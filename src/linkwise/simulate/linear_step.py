@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from linkwise.algorithms import forward_dynamics, forward_dynamics_derivatives
 from linkwise.algorithms.integration import q_dot, tangent
-from linkwise.backend.call import caller
-from linkwise.derived import evaluate
 from linkwise.errors import InputError
-from linkwise.graph.derivative import jacobian
-from linkwise.graph.program import Port, Program, trace
-from linkwise.options import Options
+from linkwise.kernel.derived import evaluate
+from linkwise.kernel.options import Options
+from linkwise.kernel.tracing import Port, Program, caller, jacobian, trace
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot

@@ -20,8 +20,8 @@ from linkwise.closed.rank import independent_rows, rank_of
 from linkwise.closed.solver import newton
 from linkwise.closed.structure import structure_of
 from linkwise.errors import InputError, ModelError
-from linkwise.kernel import Kernel
-from linkwise.options import Options
+from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from linkwise.algorithms import forward_dynamics
 from linkwise.algorithms.environment import called
-from linkwise.backend.call import caller
 from linkwise.errors import InputError
-from linkwise.graph.program import Port, Program, trace
-from linkwise.kernel import cheapest, settled
-from linkwise.options import Options
+from linkwise.kernel.kernel import cheapest, settled
+from linkwise.kernel.options import Options
+from linkwise.kernel.tracing import Port, Program, caller, trace
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot

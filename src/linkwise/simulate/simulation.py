@@ -12,8 +12,8 @@ import numpy as np
 
 from linkwise.algorithms import kinetic_energy, potential_energy
 from linkwise.errors import InputError, SimulationError, UnknownNameError
-from linkwise.kernel import Kernel
-from linkwise.options import Options
+from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.options import Options
 from linkwise.robot.drive import Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from linkwise.algorithms import mass_matrix
-from linkwise.backend.call import caller
-from linkwise.graph.derivative import forward
-from linkwise.graph.program import Port, finish
-from linkwise.kernel import Kernel
+from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.tracing import Port, caller, finish, forward
 from linkwise.robot.drive import Friction
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from linkwise.errors import InputError, SimulationError
-from linkwise.kernel import Kernel
+from linkwise.kernel.kernel import Kernel
 from linkwise.robot.robot import Robot
 from linkwise.simulate.motions import Array, Prescribed
 from linkwise.simulate.rates import POWERS

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from linkwise.algorithms.algorithm import INPUTS, MOTION, Algorithm, Cheapest, sizes
 from linkwise.algorithms.differentiate import along_motion
 from linkwise.backend.call import caller
-from linkwise.derived import evaluate
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program, trace
-from linkwise.options import Options
+from linkwise.kernel.derived import evaluate
+from linkwise.kernel.options import Options
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from linkwise import algorithms as alg
 from linkwise.algorithms.algorithm import Algorithm
-from linkwise.columns import kernel_of
 from linkwise.errors import UnknownNameError
-from linkwise.kernel import Kernel
-from linkwise.options import Options
+from linkwise.kernel.columns import kernel_of
+from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
 
 if TYPE_CHECKING:

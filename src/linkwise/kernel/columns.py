@@ -21,12 +21,12 @@ from linkwise.algorithms.differentiate import derivatives
 from linkwise.algorithms.integration import q_dot
 from linkwise.backend import arrays, native
 from linkwise.backend.call import caller
-from linkwise.derived import evaluate
 from linkwise.errors import InputError
 from linkwise.graph.program import Port, Program, trace
 from linkwise.jet import Jet
-from linkwise.kernel import Kernel, ports, robot_depths, settled, surrounded
-from linkwise.options import Options
+from linkwise.kernel.derived import evaluate
+from linkwise.kernel.kernel import Kernel, ports, robot_depths, settled, surrounded
+from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 

@@ -6,10 +6,10 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import Algorithm
-from linkwise.columns import kernel_of
-from linkwise.dynamics import Dynamics
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.options import Options
+from linkwise.kernel.columns import kernel_of
+from linkwise.kernel.dynamics import Dynamics
+from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
 
 if TYPE_CHECKING:

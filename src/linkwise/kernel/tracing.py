@@ -1,0 +1,16 @@
+"""What other packages trace, differentiate and compile functions of their own with."""
+
+from linkwise.backend.call import caller as caller
+from linkwise.backend.native import function as function
+from linkwise.backend.remembered import remembered as remembered
+from linkwise.graph.derivative import along as along
+from linkwise.graph.derivative import forward as forward
+from linkwise.graph.derivative import gradient as gradient
+from linkwise.graph.derivative import jacobian as jacobian
+from linkwise.graph.node import Graph as Graph
+from linkwise.graph.node import Node as Node
+from linkwise.graph.node import lift as lift
+from linkwise.graph.program import Port as Port
+from linkwise.graph.program import Program as Program
+from linkwise.graph.program import finish as finish
+from linkwise.graph.program import trace as trace

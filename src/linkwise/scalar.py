@@ -74,6 +74,11 @@ def is_number(x: Scalar) -> bool:
     return isinstance(x, NUMBERS)
 
 
+def number(x: Scalar) -> Scalar:
+    """The number of a position that may be known otherwise, as an angle by its cosine and sine."""
+    return x.number() if hasattr(x, "number") else x
+
+
 def note(index: object, **values: Any) -> None:
     """Name intermediate results for listings; does nothing on plain numbers.
 

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import linkwise as lw
 from linkwise.algorithms.closed_chain import Linkage, gap
-from linkwise.algorithms.loops import cuts
+from linkwise.mechanism.loops import cuts
 from linkwise.backend.python import evaluate
 from linkwise.closed.kernels import ClosedKernel
 from linkwise.graph.derivative import along

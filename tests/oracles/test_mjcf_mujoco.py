@@ -8,7 +8,7 @@ import linkwise as lw
 from linkwise.algorithms.closed_chain import gap
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.kinematics import pose, world_poses
-from linkwise.closed.assemble import Assembler
+from linkwise.mechanism.assemble import Assembler
 from linkwise.robot import load_mjcf
 from linkwise.robot.tree import Tree
 from linkwise.rotation import from_quaternion

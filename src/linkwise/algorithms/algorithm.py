@@ -9,6 +9,7 @@ from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.jet import Jet
+from linkwise.mechanism.machine import machine_of
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
@@ -19,8 +20,8 @@ from linkwise.vector import ZERO3, Vec3, cross
 Shape = tuple[str | int, ...]
 Outputs = tuple[Sequence[Scalar], ...]
 INPUTS: dict[str, Shape] = {
-    "q": ("nq",), "qd": ("nv",), "qdd": ("nv",), "tau": ("nv",), "given": ("nv",),
-    "dt": (), "q0": ("nq",), "q1": ("nq",), "a": ("nv",), "weights": ("nv",), "direction": ("nx",),
+    "q": ("nq",), "qd": ("nv",), "qdd": ("nv",), "tau": ("nu",), "given": ("nv",),
+    "dt": (), "q0": ("nq",), "q1": ("nq",), "a": ("nv",), "weights": ("nu",), "direction": ("nx",),
 }  # fmt: skip
 MOTION = ("q", "qd", "qdd", "qddd", "qdddd", "qddddd", "qdddddd")  # a position and its derivatives
 INPUTS |= dict.fromkeys(MOTION[1:], ("nv",))
@@ -149,12 +150,16 @@ class Algorithm:
             width = 1 if single else widths[str(INPUTS[name][0])]
             if len(flat[-1]) != width:
                 raise InputError(f"{self.name}: expected {width} numbers for {name}, got {len(flat[-1])}.")
-        tree = Tree.of(robot, keep=arguments.pop("keep", ()))
+        machine = machine_of(robot, keep=arguments.pop("keep", ()))
+        tree: Tree = machine.complete(robot.q().tolist())[0] if robot.loops else machine  # type: ignore[assignment]
         field_ = Vec3(*gravity) if gravity is not None else tree.gravity
         wrenches = {n: wrench_of([w[k : k + 6] for k in range(0, len(w), 6)]) for n, w in (external or {}).items()}
         world = World(gravity=field_, external=external_on_bodies(tree, wrenches))
         extra = {"world": world} if self.uses else {}
-        result = self.function(tree, *flat, **extra, **arguments)
+        result = self.function(machine, *flat, **extra, **arguments)
+        if not robot.loops:
+            shapes = self.signature({**self.static, **static})[1].values()
+            result = tuple(x for x, shape in zip(result, shapes, strict=True) if "nc" not in shape)
         return result[0] if len(result) == 1 else result
 
     def signature(self, arguments: Mapping[str, Any]) -> Signature:
@@ -234,7 +239,8 @@ def algorithm(
 
     Args:
         inputs: names among those of `INPUTS`: q, qd, qdd, tau, ...; dt is one number.
-        outputs: name and shape of each, with widths nq, nv, nb (moving bodies), np (parameters), nm (drives), ne
+        outputs: name and shape of each, with widths nq, nv, nu (of tau), nb (moving bodies), nc (cut joints;
+            left out of the results of an open tree), np (parameters), nm (drives), ne
             (motors behind springs), nl and nj (positions and velocities of joints without those) or numbers.
         uses: which of "gravity external base_motion" it takes from its `world`.
         torques_only: its outputs depend on the base parameters only, so bodies may be realigned and regrouped.
@@ -272,6 +278,8 @@ def sizes(robot: Robot) -> dict[str, int]:
     widths = {
         "nq": robot.nq,
         "nv": robot.nv,
+        "nu": robot.nu,
+        "nc": len(robot.loops),
         "nx": 3 * robot.nv,
         "ns": 2 * robot.nv,
         "nb": len(robot.moving_links),

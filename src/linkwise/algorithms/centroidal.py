@@ -8,6 +8,7 @@ from linkwise.algorithms.algorithm import Outputs, algorithm
 from linkwise.algorithms.energy import momentum
 from linkwise.algorithms.kinematics import world_poses
 from linkwise.errors import LinkwiseError
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar, is_number
 from linkwise.spatial import Inertia, Pose, Wrench
@@ -15,42 +16,49 @@ from linkwise.vector import ZERO3, Vec3, cross
 
 
 @algorithm(inputs="q", outputs={"com": (3,)})
-def centre_of_mass(tree: Tree, q: Sequence[Scalar]) -> Outputs:
+def centre_of_mass(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
     """The centre of mass of the moving links, in the world."""
+    tree, q = machine.complete(q)
     return (list(_centre(tree, world_poses(tree, q))),)
 
 
 @algorithm(inputs="q", outputs={"J": (3, "nv")})
-def com_jacobian(tree: Tree, q: Sequence[Scalar]) -> Outputs:
+def com_jacobian(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
     """J with J qd the velocity of the centre of mass, in the world."""
+    at = machine.at(q)
+    tree, q = at.tree, at.q
     share = 1.0 / _mass(tree)
     columns = _momentum_columns(tree, q, world_poses(tree, q))
-    return ([c.force[r] * share for r in range(3) for c in columns],)
+    rows = at.gathered([list(c.force) for c in columns])
+    return ([c[r] * share for r in range(3) for c in rows],)
 
 
 @algorithm(inputs="q qd", outputs={"momentum": (6,)})
-def centroidal_momentum(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Outputs:
+def centroidal_momentum(machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Outputs:
     """Linear momentum, and angular momentum about the centre of mass, of the moving links, in world axes.
 
     Its rate is gravity on the total mass and whatever acts from outside: external wrenches, and the ground through the
     joints that hang on it.
     """
-    (h,) = momentum.function(tree, q, qd)
+    (h,) = momentum.function(machine, q, qd)
+    tree, q = machine.complete(q)
     linear, angular = Vec3(*h[:3]), Vec3(*h[3:])
     return ([*linear, *(angular - cross(_centre(tree, world_poses(tree, q)), linear))],)
 
 
 @algorithm(inputs="q", outputs={"A": (6, "nv")})
-def centroidal_matrix(tree: Tree, q: Sequence[Scalar]) -> Outputs:
+def centroidal_matrix(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
     """A with A qd the centroidal momentum: linear, then angular about the centre of mass, in world axes.
 
     Column k is the momentum of the bodies beyond joint k, which a unit velocity of it moves as one composite body;
     the spin of motors' rotors on their links is added.
     """
+    at = machine.at(q)
+    tree, q = at.tree, at.q
     X_world = world_poses(tree, q)
     com = _centre(tree, X_world)
     about = [Wrench(c.force, c.moment - cross(com, c.force)) for c in _momentum_columns(tree, q, X_world)]
-    rows = [list(w) for w in about]
+    rows = at.gathered([list(w) for w in about])
     return ([row[r] for r in range(6) for row in rows],)
 
 

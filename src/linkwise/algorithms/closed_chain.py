@@ -7,62 +7,22 @@ those of the independent coordinates by G^T. Functions take positions of the who
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from linkwise.algorithms import linear, square
 from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
-from linkwise.algorithms.loops import CLOSURES, Cut, cuts
 from linkwise.algorithms.mass_matrix import mass_matrix
-from linkwise.algorithms.matrices import dot
 from linkwise.errors import LinkwiseError
+from linkwise.mechanism import linear, square
+from linkwise.mechanism.linkage import Linkage as Posture
+from linkwise.mechanism.loops import CLOSURES, Cut, cuts
+from linkwise.mechanism.partition import Partition
 from linkwise.robot.loop import Loop
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 
 Surroundings = Callable[[Sequence[Scalar], Sequence[Scalar]], World]  # of q and qd of the tree
-
-
-@dataclass(frozen=True)
-class Partition:
-    """Which coordinates of a tree lead, which follow, and by which equations; all are places in `qd`.
-
-    Args:
-        loops: the cut joints.
-        rows: of their equations, those that are independent.
-        independent: coordinates that can be chosen.
-        passive: coordinates that follow, as many as `rows`.
-        active: coordinates with a force of their own; those that are not independent are redundant.
-        size: a length of the mechanism, m, that makes lengths comparable with angles.
-    """
-
-    loops: tuple[Loop, ...]
-    rows: tuple[int, ...]
-    independent: tuple[int, ...] = ()
-    passive: tuple[int, ...] = ()
-    active: tuple[int, ...] = ()
-    size: float = 1.0
-
-    @cached_property
-    def driven(self) -> tuple[int, ...]:
-        """Independent coordinates whose accelerations are given to the inverse model."""
-        return tuple(v for v in self.independent if v in self.active)
-
-    @cached_property
-    def free(self) -> tuple[int, ...]:
-        """Independent coordinates that only springs act on."""
-        return tuple(v for v in self.independent if v not in self.active)
-
-    @cached_property
-    def weights(self) -> tuple[float, ...]:
-        """By what each of all equations is multiplied."""
-        found: list[float] = []
-        for loop in self.loops:
-            n = CLOSURES[loop.kind].lengths
-            found += [1.0 / self.size] * n + [1.0] * (len(CLOSURES[loop.kind].names) - n)
-        return tuple(found)
 
 
 def gap(tree: Tree, q: Sequence[Scalar], loops: Sequence[Loop]) -> tuple[list[Scalar], list[Scalar]]:
@@ -82,7 +42,7 @@ class Equations(NamedTuple):
     @classmethod
     def at(cls, tree: Tree, q: Sequence[Scalar], part: Partition) -> Equations:
         """The equations in the configuration q."""
-        every = cuts(tree, q, part.loops)
+        every = cuts(tree, q, part.loops, part.normals)
         rows = [row for cut in every for row in cut.jacobian()]
         return cls(every, part, [[x * part.weights[r] for x in rows[r]] for r in part.rows])
 
@@ -113,19 +73,23 @@ class Equations(NamedTuple):
         return [values[r] * self.part.weights[r] for r in self.part.rows]
 
 
-class Linkage:
-    """A closed chain in one configuration of its tree.
+class Linkage(Posture):
+    """A closed chain in one configuration of its tree, with the inertia of what leads."""
 
-    Source: [Khalil] (4)-(7), (55)-(58), with the transpose in (57).
-    """
+    @cached_property
+    def equations(self) -> Equations:
+        """The independent loop equations."""
+        return Equations.at(self.tree, self.q, self.part)
 
-    def __init__(self, tree: Tree, q: Sequence[Scalar], part: Partition) -> None:
-        self.tree, self.q, self.part = tree, q, part
-        self.equations = Equations.at(tree, q, part)
-        J = self.equations.J
-        self.J_i = [[row[v] for v in part.independent] for row in J]
-        self.J_p = [[row[v] for v in part.passive] for row in J]
-        self.factors = square.factorise(self.J_p, "loop equations of the passive joints")
+    @cached_property
+    def J_p(self) -> list[list[Scalar]]:
+        """Their Jacobian over the coordinates that follow."""
+        return [[row[v] for v in self.part.passive] for row in self.equations.J]
+
+    @cached_property
+    def factors(self) -> square.QR:
+        """Its factors."""
+        return square.factorise(self.J_p, "loop equations of the passive joints")
 
     def spread(self, independent: Sequence[Scalar], passive: Sequence[Scalar]) -> list[Scalar]:
         """A vector of the tree's coordinates from its two parts."""
@@ -134,86 +98,28 @@ class Linkage:
             full[v] = x
         return full
 
-    def rates(self, qd_i: Sequence[Scalar]) -> list[Scalar]:
-        """The tree's velocities, G qd_i."""
-        return self.spread(qd_i, self.factors.solve([-dot(row, qd_i) for row in self.J_i]))
-
-    def accelerations(self, qd: Sequence[Scalar], qdd_i: Sequence[Scalar]) -> list[Scalar]:
-        """The tree's accelerations: J_p qdd_p = -J_i qdd_i - J_dot qd."""
-        drift = self.equations.drift(qd)
-        rest = [-dot(row, qdd_i) - x for row, x in zip(self.J_i, drift, strict=True)]
-        return self.spread(qdd_i, self.factors.solve(rest))
-
-    def led(self, qd_i: Sequence[Scalar], qdd_i: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-        """The tree's velocities and accelerations."""
-        qd = self.rates(qd_i)
-        return qd, self.accelerations(qd, qdd_i)
-
-    @cached_property
-    def columns(self) -> list[list[Scalar]]:
-        """Columns of G = dq / dq_i, one for each independent coordinate."""
-        n = len(self.part.independent)
-        return [self.rates([1.0 if i == k else 0.0 for i in range(n)]) for k in range(n)]
-
-    def multipliers(self, tau: Sequence[Scalar]) -> list[Scalar]:
-        """The multipliers that take the generalised forces `tau` off the passive coordinates."""
-        return self.factors.solve_transposed([tau[v] for v in self.part.passive])
-
-    def project(self, tau: Sequence[Scalar]) -> list[Scalar]:
-        """G^T tau."""
-        multipliers = self.multipliers(tau)
-        return [
-            tau[v] - sum((row[k] * x for row, x in zip(self.J_i, multipliers, strict=True)), 0.0)
-            for k, v in enumerate(self.part.independent)
-        ]
-
-    def cut_wrenches(self, tau: Sequence[Scalar], torques: Sequence[Scalar]) -> list[Scalar]:
-        """What the cut joints carry, flat, where the tree needs the forces `tau` and drives give these torques."""
-        rest = list(tau)
-        for v, x in zip(self.part.active, torques, strict=True):
-            rest[v] = rest[v] - x
-        return self.equations.wrenches(self.multipliers(rest))
-
-    def force_of(self, tau_active: Sequence[Scalar]) -> list[Scalar]:
-        """What the torques of the active coordinates are at the independent ones."""
-        applied: list[Scalar] = [0.0] * self.tree.nv
-        for v, x in zip(self.part.active, tau_active, strict=True):
-            applied[v] = x
-        if set(self.part.active) <= set(self.part.independent):
-            return [applied[v] for v in self.part.independent]
-        return self.project(applied)
-
     def shared(self, force: Sequence[Scalar], weights: Sequence[Scalar] | None = None) -> list[Scalar]:
-        """Torques of the active coordinates that amount to a force at the driven ones.
-
-        Where there are more of them than needed, those with the least sum of weight * torque^2.
-        """
-        part = self.part
-        at = {v: k for k, v in enumerate(part.independent)}
-        if set(part.active) <= set(part.independent):
-            return [force[at[v]] for v in part.active]
-        if part.free:
+        """Torques of the active coordinates that amount to a force at the driven ones."""
+        if self.part.free and not self.all_lead:
             raise LinkwiseError("loops: redundant drives beside free elastic joints have no inverse model.")
-        inverse = [1.0 / w for w in weights] if weights is not None else [1.0] * len(part.active)
-        G = [[column[v] for column in self.columns] for v in part.active]
-        n = len(part.independent)
-        S = [[sum((g[i] * w * g[j] for g, w in zip(G, inverse, strict=True)), 0.0) for j in range(n)] for i in range(n)]
-        x = linear.solve(linear.factorise(S, _no_drive), force)
-        return [w * dot(g, x) for g, w in zip(G, inverse, strict=True)]
+        if self.all_lead:
+            at = {v: k for k, v in enumerate(self.part.independent)}
+            return [force[at[v]] for v in self.part.active]
+        return self.share(force, weights)
+
+    def applied(self, torques: Sequence[Scalar]) -> list[Scalar]:
+        """The generalised forces of the tree that the active coordinates exert."""
+        full: list[Scalar] = [0.0] * self.tree.nv
+        for v, x in zip(self.part.active, torques, strict=True):
+            full[v] = x
+        return full
 
     @cached_property
     def inertia(self) -> list[list[Scalar]]:
         """A_c = G^T M G."""
         n = self.tree.nv
         (flat,) = mass_matrix.function(self.tree, self.q)
-        M = [flat[k : k + n] for k in range(0, n * n, n)]
-        moved = [[dot(row, column) for row in M] for column in self.columns]
-        size = range(len(moved))
-        A: list[list[Scalar]] = [[0.0 for _ in size] for _ in size]
-        for i in size:
-            for j in range(i + 1):
-                A[i][j] = A[j][i] = dot(self.columns[i], moved[j])
-        return A
+        return self.form([flat[k : k + n] for k in range(0, n * n, n)])
 
     def forces(self, qd: Sequence[Scalar], qdd_i: Sequence[Scalar], world: World) -> Forces:
         """What the tree needs for a motion, and what that is at the independent coordinates."""
@@ -285,7 +191,3 @@ def _no_inertia(k: int) -> LinkwiseError:
         f"loops: nothing has inertia along independent coordinate {k}, so its acceleration is not determined."
         " Give a link that it moves a mass, or the joint an armature."
     )
-
-
-def _no_drive(k: int) -> LinkwiseError:
-    return LinkwiseError(f"loops: no active joint acts on independent coordinate {k}.")

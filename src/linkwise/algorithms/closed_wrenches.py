@@ -9,7 +9,7 @@ from typing import NamedTuple
 from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.closed_chain import Linkage
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
-from linkwise.algorithms.loops import Cut
+from linkwise.mechanism.loops import Cut
 from linkwise.scalar import Scalar
 from linkwise.spatial import Wrench
 from linkwise.vector import EYE3, Vec3

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwise.algorithms.algorithm import Outputs, algorithm
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.spatial import Wrench
@@ -12,7 +13,7 @@ from linkwise.vector import ZERO3, Mat3, Vec3, cross, dot, hat
 
 
 @algorithm(inputs="q qd", outputs={"C": ("nv", "nv")}, torques_only=True)
-def coriolis_matrix(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Outputs:
+def coriolis_matrix(machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Outputs:
     """C with C qd = Coriolis and centrifugal forces, and M_dot - 2 C skew-symmetric.
 
     Column k is the force of `reference_forces` for the reference velocity e_k. It is the sum over mass points of
@@ -22,11 +23,10 @@ def coriolis_matrix(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Ou
     Source: the rule of [Hua] (37)-(50) as derived for the passivity-based controller: reference acceleration, actual
     velocity on reference velocity.
     """
-    columns = []
-    for k in range(tree.nv):
-        unit = [1.0 if j == k else 0.0 for j in range(tree.nv)]
-        columns.append(reference_forces(tree, q, qd, unit, [0.0] * tree.nv))
-    return ([columns[k][row] for row in range(tree.nv) for k in range(tree.nv)],)
+    at, n = machine.at(q), machine.nv
+    tree, q, qd = machine.complete(q, qd)
+    columns = [at.project(reference_forces(tree, q, qd, u, u_dot)) for u, u_dot in at.moving_columns(qd)]
+    return ([columns[k][row] for row in range(n) for k in range(n)],)
 
 
 def reference_forces(

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 
-from linkwise.algorithms import linear
 from linkwise.algorithms.algorithm import Cheapest, Derivation, Outputs, World, algorithm
 from linkwise.algorithms.derivative_of import by_graph_alone, derivation
 from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.algorithms.inertia_route import light_coordinates, no_inertia_along
 from linkwise.algorithms.inverse_dynamics import at_joint, inverse_dynamics, joint_wrenches
 from linkwise.algorithms.sensitivities import Matrix, disturbed, torque_derivatives, wrench_derivatives
-from linkwise.robot.tree import Tree
+from linkwise.mechanism import linear
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
 
 
 @algorithm(
     inputs="q qd qdd",
-    outputs={"dtau_dq": ("nv", "nv"), "dtau_dqd": ("nv", "nv"), "M": ("nv", "nv")},
+    outputs={"dtau_dq": ("nu", "nv"), "dtau_dqd": ("nu", "nv"), "M": ("nu", "nv")},
     uses="gravity external base_motion",
     torques_only=True,
     derives=derivation(inverse_dynamics, ("tau", "q"), ("tau", "qd"), ("tau", "qdd")),
     route=Cheapest("recursion", "graph", ranked=5000),
 )
 def inverse_dynamics_derivatives(
-    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World, route: str
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World, route: str
 ) -> Outputs:
     """Derivatives of the generalised forces with respect to positions, velocities and accelerations.
 
@@ -32,7 +33,7 @@ def inverse_dynamics_derivatives(
     motion of the body in its own axes, linear then angular, in place of the seven numbers of its pose.
 
     Args:
-        tree: the robot.
+        machine: the robot.
         q: positions (nq).
         qd: velocities (nv).
         qdd: accelerations (nv).
@@ -40,11 +41,11 @@ def inverse_dynamics_derivatives(
         route: "recursion" (see `sensitivities`), "graph" (the traced inverse dynamics, differentiated), or the cheaper.
 
     Returns:
-        dtau_dq, dtau_dqd and M = dtau_dqdd (nv, nv each).
+        dtau_dq, dtau_dqd and M = dtau_dqdd (nu, nv each).
 
     Source: [Barman] (3.1)-(3.95) for the moving-coordinate form; see `sensitivities` for ours.
     """
-    d = disturbed(tree, q, qd, qdd, world)
+    d = disturbed(machine.only_tree("route 'recursion'"), q, qd, qdd, world)
     by_q, by_qd, M = torque_derivatives(d, q, qdd)
     return _flat(by_q), _flat(by_qd), _flat(M)
 
@@ -52,19 +53,22 @@ def inverse_dynamics_derivatives(
 @algorithm(
     inputs="q qd qdd",
     outputs={
-        "dtau_dq": ("nv", "nv"),
-        "dtau_dqd": ("nv", "nv"),
-        "M": ("nv", "nv"),
+        "dtau_dq": ("nu", "nv"),
+        "dtau_dqd": ("nu", "nv"),
+        "M": ("nu", "nv"),
         "dwrench_dq": ("nb", 6, "nv"),
         "dwrench_dqd": ("nb", 6, "nv"),
         "dwrench_dqdd": ("nb", 6, "nv"),
+        "dcut_dq": ("nc", 6, "nv"),
+        "dcut_dqd": ("nc", 6, "nv"),
+        "dcut_dqdd": ("nc", 6, "nv"),
     },
     uses="gravity external base_motion",
-    derives=derivation(joint_wrenches, *((output, x) for output in ("tau", "wrench") for x in ("q", "qd", "qdd"))),
+    derives=derivation(joint_wrenches, *product(("tau", "wrench", "cut"), ("q", "qd", "qdd"))),
     route=Cheapest("recursion", "graph", ranked=0),
 )
 def joint_wrench_derivatives(
-    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World, route: str
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World, route: str
 ) -> Outputs:
     """Derivatives of generalised forces and of the reaction through every joint.
 
@@ -72,10 +76,12 @@ def joint_wrench_derivatives(
     anchor, in the child's axes, one for each of `robot.moving_links`; a derivative is that of these six components.
 
     Returns:
-        dtau_dq, dtau_dqd, M (nv, nv each), then dwrench_dq, dwrench_dqd and dwrench_dqdd (nb, 6, nv each).
+        dtau_dq, dtau_dqd, M (nu, nv each), then dwrench_dq, dwrench_dqd and dwrench_dqdd (nb, 6, nv each); with loops
+        the same of `cut`.
 
     Source: [Barman] (3.1)-(3.95) calls the reactions F_jp and tau_jp; see `sensitivities` for our recursion.
     """
+    tree = machine.only_tree("route 'recursion'")
     d = disturbed(tree, q, qd, qdd, world)
     changes = wrench_derivatives(d)
     rows = []
@@ -85,19 +91,19 @@ def joint_wrench_derivatives(
             columns = [list(at_joint(tree, i, wrench)) for wrench in change[i]]
             flat.extend(x for component in zip(*columns, strict=True) for x in component)
         rows.append(flat)
-    return (*map(_flat, torque_derivatives(d, q, qdd)), *rows)
+    return (*map(_flat, torque_derivatives(d, q, qdd)), *rows, [], [], [])
 
 
 @algorithm(
     inputs="q qd tau",
-    outputs={"dqdd_dq": ("nv", "nv"), "dqdd_dqd": ("nv", "nv"), "Minv": ("nv", "nv")},
+    outputs={"dqdd_dq": ("nv", "nv"), "dqdd_dqd": ("nv", "nv"), "Minv": ("nv", "nu")},
     uses="gravity external base_motion",
     torques_only=True,
     derives=derivation(forward_dynamics, ("qdd", "q"), ("qdd", "qd"), ("qdd", "tau")),
     route=Cheapest("recursion", "graph", ranked=0),
 )
 def forward_dynamics_derivatives(
-    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World, route: str
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World, route: str
 ) -> Outputs:
     """Derivatives of the accelerations with respect to positions, velocities and generalised forces.
 
@@ -105,8 +111,9 @@ def forward_dynamics_derivatives(
     vectors of floating joints are as in `inverse_dynamics_derivatives`.
 
     Returns:
-        dqdd_dq, dqdd_dqd and Minv = dqdd_dtau (nv, nv each).
+        dqdd_dq, dqdd_dqd (nv, nv each) and Minv = dqdd_dtau (nv, nu).
     """
+    tree = machine.only_tree("route 'recursion'")
     (qdd,) = forward_dynamics.function(tree, q, qd, tau, world=world, route="inertia")
     by_q, by_qd, M = torque_derivatives(disturbed(tree, q, qd, qdd, world), q, qdd)
     factors = linear.factorise(M, lambda k: no_inertia_along(tree, k), light_coordinates(tree))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from linkwise.algorithms.integration import q_dot
 from linkwise.jet import Jet, part
-from linkwise.robot.tree import Tree
+from linkwise.mechanism.series import along_motion as along_motion
 from linkwise.scalar import Scalar
 
 
@@ -24,25 +23,6 @@ def time_derivative(
     given = [[Jet(pair) for pair in zip(x, x_dot, strict=True)] for x, x_dot in zip(values, rates, strict=True)]
     outputs = function(*given)
     return derivatives(outputs, 0), derivatives(outputs, 1)
-
-
-def along_motion(tree: Tree, motion: Sequence[Sequence[Scalar]], order: int) -> list[list[Scalar]]:
-    """q, qd, qdd, ... with `order` rates each, of a motion given by q, its velocity, and so many derivatives of it.
-
-    The rates of a floating joint's position and quaternion follow from its velocity.
-    """
-    q = list(motion[0])
-    for k in range(order):
-        qd = _with_rates(motion[1:], k)
-        (rate,) = q_dot.function(tree, q, qd)
-        found = zip(motion[0], *(([part(x, j) for x in rate]) for j in range(k + 1)), strict=True)
-        q = [Jet.of(derivatives) for derivatives in found]
-    return [q, *(_with_rates(motion[j:], order) for j in range(1, len(motion) - order))]
-
-
-def _with_rates(derivatives: Sequence[Sequence[Scalar]], order: int) -> list[Scalar]:
-    """The first of some vectors, with the others as its rates."""
-    return [Jet.of(x) for x in zip(*derivatives[: order + 1], strict=True)]
 
 
 def derivatives(outputs: Sequence[Sequence[Scalar]], k: int) -> list[list[Scalar]]:

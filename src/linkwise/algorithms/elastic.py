@@ -10,13 +10,14 @@ from linkwise.algorithms.forces import bias_forces, gravity_forces
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.errors import LinkwiseError
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 
 
 @algorithm(inputs="q qd qdd", outputs={"tau": ("nm",)}, uses="gravity external base_motion", torques_only=True)
 def motor_torques(
-    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
 ) -> Outputs:
     """Torques of the drives, one for each joint, on the joint's side of the gear: `inverse_dynamics` at `robot.motors`.
 
@@ -25,8 +26,8 @@ def motor_torques(
 
     Source: [Hua] Algorithm 1, (27)-(29).
     """
-    (tau,) = inverse_dynamics.function(tree, q, qd, qdd, world=world)
-    return ([tau[k] for k in tree.drives],)
+    (tau,) = inverse_dynamics.function(machine, q, qd, qdd, world=world)
+    return ([tau[k] for k in machine.drives],)
 
 
 @algorithm(
@@ -51,6 +52,7 @@ def elastic_blocks(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world:
 
     Source: [Hua] (30), (31), where c is C qd + C1 thetad and c_motor is C2 qd.
     """
+    tree = tree.only_tree("elastic_blocks")
     motors = sorted(tree.motor_coordinates)
     if not motors:
         raise LinkwiseError("elastic_blocks: expected a robot with elastic drives, got one without. Use mass_matrix.")

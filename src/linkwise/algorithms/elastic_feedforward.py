@@ -60,6 +60,7 @@ def elastic_feedforward(tree: Tree, *motion: Sequence[Scalar], world: World, ord
 
     Source: [Hua] (31) solved for the motors; the source's controller needs the same derivatives.
     """
+    tree = tree.only_tree("elastic_feedforward")
     if coupling not in COUPLINGS:
         raise InputError(f"elastic_feedforward coupling: expected one of {COUPLINGS}, got {coupling!r}.")
     return motors_of_motion(tree, motion, world, coupling)

@@ -51,6 +51,7 @@ def elastic_inverse(
     Source: [Khalil] (68)-(82), with jT_i in place of its transpose in (79)-(81), with the armature of an elastic joint
     in H (72), and with (81) for both kinds of joints.
     """
+    tree = tree.only_tree("elastic_inverse")
     soft = _soft(tree, elastic)
     bodies, n = tree.bodies, tree.nv
 

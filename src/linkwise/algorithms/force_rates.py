@@ -20,6 +20,7 @@ from linkwise.algorithms.inverse_dynamics import (
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics as plain
 from linkwise.errors import InputError
 from linkwise.jet import rate, with_rate, without_last
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar, note
 from linkwise.spatial import Wrench
@@ -43,14 +44,14 @@ def grown(outputs: dict[str, Shape]) -> Any:
 
 @algorithm(
     inputs="q qd qdd qddd",
-    outputs={"tau": ("nv",), "tau_dot": ("nv",)},
+    outputs={"tau": ("nu",), "tau_dot": ("nu",)},
     uses="gravity external base_motion",
     torques_only=True,
-    grown=grown({"tau": ("nv",)}),
+    grown=grown({"tau": ("nu",)}),
     order=1,
     route=Cheapest("recursion", "series"),
 )
-def force_rates(tree: Tree, *motion: Sequence[Scalar], world: World, order: int, route: str) -> Outputs:
+def force_rates(machine: AnyMachine, *motion: Sequence[Scalar], world: World, order: int, route: str) -> Outputs:
     """Generalised forces and their rates along a motion: tau and d tau/dt, in one pass.
 
     Two passes as in inverse dynamics carry besides every vector the rate of its components. Constant gravity is an
@@ -73,19 +74,27 @@ def force_rates(tree: Tree, *motion: Sequence[Scalar], world: World, order: int,
     term that inverse dynamics does not have. See `Inertia` for the moments of bodies.
     """
     if route == "series":
-        return _by_series(plain.function, tree, motion, world, order)
+        return _by_series(plain.function, machine, motion, world, order)
+    tree = machine.only_tree("route 'recursion'")
     return _along(tree, motion, world, order, lambda q, qd, qdd, through: (torques(tree, q, qd, qdd, through),))
 
 
 @algorithm(
     inputs="q qd qdd qddd",
-    outputs={"tau": ("nv",), "wrench": ("nb", 6), "tau_dot": ("nv",), "wrench_dot": ("nb", 6)},
+    outputs={
+        "tau": ("nu",),
+        "wrench": ("nb", 6),
+        "cut": ("nc", 6),
+        "tau_dot": ("nu",),
+        "wrench_dot": ("nb", 6),
+        "cut_dot": ("nc", 6),
+    },
     uses="gravity external base_motion",
-    grown=grown({"tau": ("nv",), "wrench": ("nb", 6)}),
+    grown=grown({"tau": ("nu",), "wrench": ("nb", 6), "cut": ("nc", 6)}),
     order=1,
     route=Cheapest("recursion", "series"),
 )
-def joint_wrench_rates(tree: Tree, *motion: Sequence[Scalar], world: World, order: int, route: str) -> Outputs:
+def joint_wrench_rates(machine: AnyMachine, *motion: Sequence[Scalar], world: World, order: int, route: str) -> Outputs:
     """Generalised forces and the reactions through all joints, as `joint_wrenches` has them, and the rates of both.
 
     A row of `wrench_dot` holds the rates of the six numbers of that of `wrench`, which are components in the axes of
@@ -95,18 +104,19 @@ def joint_wrench_rates(tree: Tree, *motion: Sequence[Scalar], world: World, orde
     Source: [GuarinoLoBianco] (16), (17), whose rates are those in the world.
     """
     if route == "series":
-        return _by_series(joint_wrenches.function, tree, motion, world, order)
+        return _by_series(joint_wrenches.function, machine, motion, world, order)
+    tree = machine.only_tree("route 'recursion'")
 
     def outputs(q: list[Scalar], qd: list[Scalar], qdd: list[Scalar], through: BodyWrenches) -> Outputs:
         rows = [at_joint(tree, i, through.wrench[i]) for i in tree.linked]
-        return torques(tree, q, qd, qdd, through), [x for row in rows for x in row]
+        return torques(tree, q, qd, qdd, through), [x for row in rows for x in row], []
 
     return _along(tree, motion, world, order, outputs)
 
 
-def _by_series(function: Any, tree: Tree, motion: Motions, world: World, order: int) -> Outputs:
+def _by_series(function: Any, machine: AnyMachine, motion: Motions, world: World, order: int) -> Outputs:
     """An algorithm of q, qd, qdd and its rates, by running it on power series."""
-    outputs = function(tree, *along_motion(tree, motion, order), world=world)
+    outputs = function(machine, *along_motion(machine, motion, order), world=world)
     return tuple(flat for k in range(order + 1) for flat in derivatives(outputs, k))
 
 

@@ -6,23 +6,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
-from linkwise.algorithms.inverse_dynamics import inverse_dynamics
-from linkwise.robot.tree import Tree
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics, tree_torques
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
 
 
 @algorithm(inputs="q", outputs={"g": ("nv",)}, uses="gravity", torques_only=True)
-def gravity_forces(tree: Tree, q: Sequence[Scalar], world: World) -> Outputs:
+def gravity_forces(machine: AnyMachine, q: Sequence[Scalar], world: World) -> Outputs:
     """Generalised forces that hold the robot against gravity; springs are not counted.
 
     The gradient of the potential energy of the masses.
     """
-    rest = [0.0] * tree.nv
-    springless = replace(tree, bodies=tuple(b.without_springs() for b in tree.bodies))
-    return inverse_dynamics.function(springless, q, rest, rest, world=World(gravity=world.gravity))
+    at = machine.at(q)
+    rest = [0.0] * at.tree.nv
+    springless = replace(at.tree, bodies=tuple(b.without_springs() for b in at.tree.bodies))
+    (tau,) = inverse_dynamics.function(springless, at.q, rest, rest, world=World(gravity=world.gravity))
+    return (at.project(tau),)
 
 
 @algorithm(inputs="q qd", outputs={"h": ("nv",)}, uses="gravity external base_motion", torques_only=True)
-def bias_forces(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world: World) -> Outputs:
-    """Generalised forces at zero acceleration: tau = M qdd + h; friction, springs and external wrenches included."""
-    return inverse_dynamics.function(tree, q, qd, [0.0] * tree.nv, world=world)
+def bias_forces(machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], world: World) -> Outputs:
+    """Generalised forces at zero acceleration: tau = M qdd + h; friction, springs and external wrenches included.
+
+    With loops, forces at the coordinates that lead.
+    """
+    at = machine.at(q)
+    return (at.project(tree_torques(at, *at.led(qd, [0.0] * machine.nv), world)),)

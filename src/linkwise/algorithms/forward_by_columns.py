@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwise.algorithms import linear
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.inertia_route import light_coordinates, no_inertia_along
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.walker_orin import unit_accelerations
+from linkwise.mechanism import linear
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 
@@ -32,6 +32,7 @@ def forward_by_columns(
     Source: [Hua] Algorithm 2, (32)-(36). We depart by leaving the base at rest in the columns of A, and by the springs'
     forces, which are in zeta for joints as for motors, so that the right-hand side has none.
     """
+    tree = tree.only_tree("forward_by_columns")
     n = tree.nv
     (zeta,) = inverse_dynamics.function(tree, q, qd, [0.0] * n, world=world)  # (32), (33)
     (flat,) = unit_accelerations.function(tree, q)  # (34), (35)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
 from linkwise.algorithms.hybrid_dynamics import solve as solve_tree
 from linkwise.algorithms.inertia_route import solve_by_inertia
-from linkwise.robot.tree import Tree
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
 
 
@@ -19,7 +19,7 @@ from linkwise.scalar import Scalar
     route=Cheapest("inertia", "articulated", deep="articulated"),
 )
 def forward_dynamics(
-    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World, route: str
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World, route: str
 ) -> Outputs:
     """Accelerations that the generalised forces `tau` cause: M qdd = tau - bias.
 
@@ -29,10 +29,10 @@ def forward_dynamics(
     free link without inertia.
 
     Args:
-        tree: the robot.
+        machine: the robot.
         q: positions (nq).
         qd: velocities (nv).
-        tau: generalised forces (nv), N m or N.
+        tau: generalised forces (nu), N m or N, in the order of `robot.drives`.
         world: gravity, base motion, and external wrenches.
         route: "inertia" (mass matrix and an unrolled factorisation, cheaper for short chains), "articulated" (one
             recursion, linear in the number of joints), or the cheaper of the two by counted operations.
@@ -40,5 +40,5 @@ def forward_dynamics(
     Source: [Khalil] section 3.3.1 (by the inverse of A) and 3.3.2, (32)-(46).
     """
     if route == "articulated":
-        return (solve_tree(tree, q, qd, tau, (), world).qdd,)
-    return (solve_by_inertia(tree, q, qd, tau, (), world)[0],)
+        return (solve_tree(machine.only_tree("route 'articulated'"), q, qd, tau, (), world).qdd,)
+    return (solve_by_inertia(machine, q, qd, machine.at(q).force_of(tau), (), world)[0],)

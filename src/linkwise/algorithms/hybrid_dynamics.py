@@ -9,9 +9,10 @@ from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
 from linkwise.algorithms.articulated import ArticulatedInertia
 from linkwise.algorithms.free_motors import FreeMotors
 from linkwise.algorithms.inertia_route import inverse_along, solve_by_inertia
-from linkwise.algorithms.inverse_dynamics import at_joint, body_wrenches
+from linkwise.algorithms.inverse_dynamics import at_joint, reactions
 from linkwise.algorithms.mass_matrix import composites
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Body, Tree
 from linkwise.rotation import in_steps
 from linkwise.scalar import Scalar, is_number, note
@@ -21,13 +22,13 @@ from linkwise.vector import Vec3, cross
 
 @algorithm(
     inputs="q qd given",
-    outputs={"qdd": ("nv",), "tau": ("nv",), "wrench": ("nb", 6)},
+    outputs={"qdd": ("nv",), "tau": ("nv",), "wrench": ("nb", 6), "cut": ("nc", 6)},
     uses="gravity external base_motion",
     driven=(),
     route=Cheapest("inertia", "articulated", deep="articulated"),
 )
 def hybrid_dynamics(
-    tree: Tree,
+    machine: AnyMachine,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     given: Sequence[Scalar],
@@ -41,7 +42,7 @@ def hybrid_dynamics(
     inverse dynamics of a moving base: the base's acceleration and the joints' torques come out together.
 
     Args:
-        tree: the robot.
+        machine: the robot; with loops, forces are those at the coordinates that lead, not of drives that follow.
         q: positions (nq).
         qd: velocities (nv).
         given: for each coordinate its acceleration where its joint is driven, else its force (nv).
@@ -53,22 +54,22 @@ def hybrid_dynamics(
 
     Source: see `solve`; [Khalil] 3.2, 3.3.2, 6 and 7 are its cases.
     """
-    places = driven_places(tree, driven)
+    places = driven_places(machine, driven)
+    cut: list[Scalar] = []
     if route == "articulated":
+        tree = machine.only_tree("route 'articulated'")
         qdd, tau, wrench, _ = solve(tree, q, qd, given, places, world)
     else:
-        qdd, tau = solve_by_inertia(tree, q, qd, given, places, world)
-        wrench = body_wrenches(tree, q, qd, qdd, world).wrench
+        qdd, tau = solve_by_inertia(machine, q, qd, given, places, world)
+        tree, _, through, cut = reactions(machine, q, qd, qdd, world)
+        wrench = through.wrench
     rows = [at_joint(tree, i, wrench[i]) for i in tree.linked]
-    return qdd, tau, [x for row in rows for x in row]
+    return qdd, tau, [x for row in rows for x in row], cut
 
 
-def driven_places(tree: Tree, driven: Collection[str]) -> set[int]:
+def driven_places(machine: AnyMachine, driven: Collection[str]) -> set[int]:
     """The coordinates of the joints named, and of motors behind springs, named as "elbow.motor"."""
-    names: dict[str, set[int]] = {}
-    for b in tree.bodies[1:]:
-        names.setdefault(b.name, set()).update(k for k, _ in b.axes)
-    names |= {f"{b.name}.motor": {e.v} for b, e in tree.elastic_bodies}
+    names = machine.named_coordinates
     if isinstance(driven, str):
         driven = (driven,)
     if not isinstance(driven, Collection):

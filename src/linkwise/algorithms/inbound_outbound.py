@@ -33,6 +33,7 @@ def inbound_outbound(
     A* - A*Z Z^T A*/(Z^T A* Z + Ja), whose row and column along Z vanish without Ja, by adding the control forces of
     successors on their way inbound, and by gravity as an acceleration of the base.
     """
+    tree = tree.only_tree("inbound_outbound")
     _refuse_what_he_does_not_have(tree)
     bodies = tree.bodies
     links = [_link(body, q, qd) for body in bodies]

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import partial
 
-from linkwise.algorithms import linear
 from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.forces import bias_forces
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.errors import LinkwiseError
-from linkwise.robot.tree import Body, Tree
+from linkwise.mechanism import linear
+from linkwise.mechanism.machine import AnyMachine
+from linkwise.robot.tree import Body
 from linkwise.scalar import Scalar, is_number
 from linkwise.spatial import Inertia, Motion
 
 
 def solve_by_inertia(
-    tree: Tree,
+    machine: AnyMachine,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     given: Sequence[Scalar],
@@ -30,17 +31,17 @@ def solve_by_inertia(
 
     Source: [Khalil] section 3.3.1, with known accelerations taken to the right-hand side.
     """
-    n = tree.nv
-    (flat,) = mass_matrix.function(tree, q)
-    (h,) = bias_forces.function(tree, q, qd, world=world)
+    n = machine.nv
+    (flat,) = mass_matrix.function(machine, q)
+    (h,) = bias_forces.function(machine, q, qd, world=world)
     M = [flat[n * k : n * k + n] for k in range(n)]
     held, free = sorted(driven), [k for k in range(n) if k not in driven]
 
     rest = [given[k] - h[k] - sum((M[k][j] * given[j] for j in held), 0.0) for k in free]
-    doubtful = light_coordinates(tree)
+    doubtful = light_coordinates(machine)
     factors = linear.factorise(
         [[M[i][j] for j in free] for i in free],
-        lambda k: no_inertia_along(tree, free[k]),
+        lambda k: no_inertia_along(machine, free[k]),
         [at for at, k in enumerate(free) if k in doubtful],
     )
     qdd, tau = list(given), list(given)
@@ -51,9 +52,9 @@ def solve_by_inertia(
     return qdd, tau
 
 
-def light_coordinates(tree: Tree) -> set[int]:
+def light_coordinates(machine: AnyMachine) -> set[int]:
     """Coordinates whose bodies have no inertia of their own along them: in some states they may have none at all."""
-    return {k for b in tree.bodies if b.light for k, _ in b.axes}
+    return {k for b in machine.leading_bodies if b.light for k, _ in b.axes}
 
 
 def inverse_along(body: Body, axis: Motion, pivot: Scalar, composite: Sequence[Inertia], i: int) -> Scalar:
@@ -69,8 +70,9 @@ def inverse_along(body: Body, axis: Motion, pivot: Scalar, composite: Sequence[I
     return linear.sound_inverse(pivot, whole, partial(no_inertia, body))
 
 
-def no_inertia_along(tree: Tree, k: int) -> LinkwiseError:
+def no_inertia_along(machine: AnyMachine, k: int) -> LinkwiseError:
     """Which link or motor it is whose coordinate k has no inertia."""
+    tree, k = machine.tree_coordinate(k)
     for body, e in tree.elastic_bodies:
         if e.v == k:
             return no_rotor(body)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwise.algorithms.algorithm import Outputs, algorithm
-from linkwise.robot.tree import Tree
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
 
 
 @algorithm(inputs="q qd dt", outputs={"q_next": ("nq",)})
-def integrate(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Sequence[Scalar]) -> Outputs:
+def integrate(machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Sequence[Scalar]) -> Outputs:
     """The configuration after moving from `q` with the constant velocity `qd` for the time `dt`.
 
     A joint of one degree of freedom adds qd dt. A floating joint follows a screw: with w = omega dt, of length a,
@@ -20,55 +20,55 @@ def integrate(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Sequenc
     The quaternion comes out normalised, with the sign that is continuous in `dt`.
 
     Args:
-        tree: the robot.
+        machine: the robot.
         q: positions (nq); a quaternion x, y, z, w of any length.
         qd: velocities (nv), a floating joint's in its own axes.
         dt: one time, s.
     """
     (time,) = dt
     moved = list(q)
-    for kind, at, to in tree.coordinates:
+    for kind, at, to in machine.coordinates:
         moved[at] = kind.integrate(q[at], qd[to], time)
     return (moved,)
 
 
 @algorithm(inputs="q0 q1", outputs={"v": ("nv",)})
-def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Outputs:
+def difference(machine: AnyMachine, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Outputs:
     """The constant velocity that leads from `q0` to `q1` in unit time: integrate(q0, v, 1) = q1.
 
     A floating joint turns by at most half a turn, whatever the signs of the quaternions; at exactly half a turn the
     two ways are equal and one is taken. Turns of one-degree joints are counted, not wrapped.
 
     Args:
-        tree: the robot.
+        machine: the robot.
         q0: positions at the start (nq).
         q1: positions at the end (nq).
     """
-    v: list[Scalar] = [0.0] * tree.nv
-    for kind, at, to in tree.coordinates:
+    v: list[Scalar] = [0.0] * machine.nv
+    for kind, at, to in machine.coordinates:
         v[to] = kind.difference(q0[at], q1[at])
     return (v,)
 
 
 @algorithm(inputs="q qd", outputs={"q_dot": ("nq",)})
-def q_dot(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Outputs:
+def q_dot(machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Outputs:
     """The rates of the numbers in `q`, for solvers that know nothing of manifolds.
 
     `qd` itself for joints of one degree of freedom; R v and half the product of the quaternion with omega for a
     floating joint, whose quaternion keeps its length.
     """
-    rate: list[Scalar] = [0.0] * tree.nq
-    for kind, at, to in tree.coordinates:
+    rate: list[Scalar] = [0.0] * machine.nq
+    for kind, at, to in machine.coordinates:
         rate[at] = kind.q_dot(q[at], qd[to])
     return (rate,)
 
 
-def tangent(tree: Tree, q: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Scalar]:
+def tangent(machine: AnyMachine, q: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Scalar]:
     """The velocity (nv) at which the numbers in `q` change at these rates: what `q_dot` does, undone.
 
     A quaternion may have any length, and change it.
     """
-    v: list[Scalar] = [0.0] * tree.nv
-    for kind, at, to in tree.coordinates:
+    v: list[Scalar] = [0.0] * machine.nv
+    for kind, at, to in machine.coordinates:
         v[to] = kind.tangent(q[at], rate[at])
     return v

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar, note
 from linkwise.spatial import Wrench
 from linkwise.vector import Mat3, Vec3, cross, dot
 
 
-@algorithm(inputs="q qd qdd", outputs={"tau": ("nv",)}, uses="gravity external base_motion", torques_only=True)
+@algorithm(inputs="q qd qdd", outputs={"tau": ("nu",)}, uses="gravity external base_motion", torques_only=True)
 def inverse_dynamics(
-    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
 ) -> Outputs:
     """Generalised forces that give the robot the accelerations `qdd`: tau = M qdd + bias.
 
@@ -25,20 +27,30 @@ def inverse_dynamics(
     is then what would have to act on it beside its spring, zero in a motion that the springs cause, and the entry of
     its motor is the drive's torque; `motor_torques` picks the drives' from both kinds.
 
+    With loops, what follows moves along with what leads, and the drives' torques are those that amount to the tree's.
+
     Args:
+        machine: the robot.
         q: positions (nq).
         qd: velocities (nv), rad/s or m/s.
         qdd: accelerations (nv).
         world: gravity, base motion, and the wrenches that the environment exerts on bodies.
 
     Returns:
-        tau (nv), N m or N.
+        tau (nu), N m or N, in the order of `robot.drives`.
 
     Source: [Khalil] (20)-(31). We depart in the sign of external wrenches (his are exerted by the link), in the moment
     of inertial forces (see `Inertia`), and by the rotors of [Hua] (24)-(29) where motors are given. With elastic drives
-    it is [Hua] Algorithm 1, with the load on the effector taken as acting on the robot.
+    it is [Hua] Algorithm 1, with the load on the effector taken as acting on the robot. With loops it is [Khalil]
+    (55)-(57), with the transpose in (57), and (59)-(66) for a platform on legs.
     """
-    return (torques(tree, q, qd, qdd, body_wrenches(tree, q, qd, qdd, world)),)
+    at = machine.at(q)
+    return (at.drives(tree_torques(at, *at.led(qd, qdd), world)),)
+
+
+def tree_torques(at: Any, qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World) -> list[Scalar]:
+    """Generalised forces of the tree of a machine, in a motion of the tree."""
+    return torques(at.tree, at.q, qd, qdd, body_wrenches(at.tree, at.q, qd, qdd, world))
 
 
 class Accelerations(NamedTuple):
@@ -119,31 +131,66 @@ def torques(
     return tau
 
 
-@algorithm(inputs="q qd qdd", outputs={"tau": ("nv",), "wrench": ("nb", 6)}, uses="gravity external base_motion")
+@algorithm(
+    inputs="q qd qdd",
+    outputs={"tau": ("nu",), "wrench": ("nb", 6), "cut": ("nc", 6)},
+    uses="gravity external base_motion",
+)
 def joint_wrenches(
-    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
 ) -> Outputs:
     """Generalised forces, and the reaction through every joint.
 
     A row is force then moment that the parent exerts on the child, at the joint's anchor, in the axes of the child link
-    as the user gave them; one row for each of `robot.moving_links`.
+    as the user gave them; one row for each of `robot.moving_links`. With loops, a row of `cut` for each of them is what
+    link a exerts on link b through the cut joint, at its point in the axes of frame a. Equations that depend on others,
+    as those across the plane of a planar loop, carry nothing there.
 
     Source: [Khalil] (26)-(30); [Barman] calls the rows F_jp and tau_jp.
     """
-    through = body_wrenches(tree, q, qd, qdd, world)
+    tree, tau, through, cut = reactions(machine, q, qd, qdd, world)
     rows = [at_joint(tree, i, through.wrench[i]) for i in tree.linked]
-    return torques(tree, q, qd, qdd, through), [x for row in rows for x in row]
+    return tau, [x for row in rows for x in row], cut
 
 
 @algorithm(inputs="q qd qdd", outputs={"wrench": (6,)}, uses="gravity external base_motion", keep=())
-def wrench_at(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World) -> Outputs:
+def wrench_at(
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
+) -> Outputs:
     """The wrench through one fixed joint, such as a force/torque sensor.
 
     Force then moment that the parent's side exerts on the child's, at the origin of the child link, in its axes.
     """
-    through = body_wrenches(tree, q, qd, qdd, world)
+    tree, _, through, _ = reactions(machine, q, qd, qdd, world)
     (sensor,) = [i for i, b in enumerate(tree.bodies) if i and not b.kind.nv]
     return (list(through.wrench[sensor]),)
+
+
+class Reactions(NamedTuple):
+    """A machine's tree, the drives' torques, the wrench through every joint, and what the cut joints carry."""
+
+    tree: Tree
+    tau: list[Scalar]
+    through: BodyWrenches
+    cut: list[Scalar]
+
+
+def reactions(
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
+) -> Reactions:
+    """The wrenches through all joints. What cuts carry loads the links that they join; the tree carries the rest."""
+    at = machine.at(q)
+    qd, qdd = at.led(qd, qdd)
+    through = body_wrenches(at.tree, at.q, qd, qdd, world)
+    tau = torques(at.tree, at.q, qd, qdd, through)
+    torque = at.drives(tau)
+    cut = at.cut_wrenches(tau, torque)
+    if cut:
+        loads = dict(world.external)
+        for i, load in at.cut_loads(cut):
+            loads[i] = loads[i] + load if i in loads else load
+        through = body_wrenches(at.tree, at.q, qd, qdd, replace(world, external=loads))
+    return Reactions(at.tree, torque, through, cut)
 
 
 def at_joint(tree: Tree, i: int, wrench: Wrench) -> Wrench:

@@ -11,6 +11,7 @@ from linkwise.algorithms.force_rates import Jerks, jerks
 from linkwise.algorithms.inverse_dynamics import Accelerations, accelerations
 from linkwise.algorithms.kinematics import world_pose, world_poses
 from linkwise.jet import rate, without_last
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.vector import ZERO3, Vec3, cross
@@ -18,7 +19,7 @@ from linkwise.vector import ZERO3, Vec3, cross
 
 @algorithm(inputs="q qd qdd qddd", outputs={"j": (6,)}, uses="base_motion", rates=1, frame=REQUIRED, axes="world")
 def jerk(
-    tree: Tree,
+    machine: AnyMachine,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
@@ -33,6 +34,7 @@ def jerk(
 
     Source: [GuarinoLoBianco] (5), (8).
     """
+    tree, q, qd, qdd, qddd = machine.complete(q, qd, qdd, qddd)
     i, X = tree.place(frame)
     link = _moving(tree, q, qd, qdd, qddd, world)
     linear, angular = X.R.T @ link.linear(i, X.p), X.R.T @ link.angular(i)
@@ -46,7 +48,7 @@ def jerk(
     inputs="q qd qdd qddd", outputs={"j": ("nb", 6), "j_com": ("nb", 3)}, uses="base_motion", rates=1, axes="world"
 )
 def link_jerks(
-    tree: Tree,
+    machine: AnyMachine,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
@@ -61,6 +63,7 @@ def link_jerks(
 
     Source: [GuarinoLoBianco] (5), (8), (9).
     """
+    tree, q, qd, qdd, qddd = machine.complete(q, qd, qdd, qddd)
     link = _moving(tree, q, qd, qdd, qddd, world)
     X_world = world_poses(tree, q)
     rows, centres = [], []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from linkwise.algorithms.algorithm import REQUIRED, Outputs, World, algorithm, flat_pose
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.rotation import Turn
 from linkwise.scalar import Scalar
@@ -14,23 +15,32 @@ from linkwise.vector import Vec3, cross
 
 
 @algorithm(inputs="q", outputs={"T": (4, 4)}, frame=REQUIRED)
-def pose(tree: Tree, q: Sequence[Scalar], frame: str) -> Outputs:
+def pose(machine: AnyMachine, q: Sequence[Scalar], frame: str) -> Outputs:
     """The 4 by 4 matrix T_world_frame of a frame or link."""
+    tree, q = machine.complete(q)
     i, X = tree.place(frame)
     return (flat_pose(world_pose(tree, q, i) @ X),)
 
 
 @algorithm(inputs="q", outputs={"T": ("nb", 4, 4)})
-def poses(tree: Tree, q: Sequence[Scalar]) -> Outputs:
+def poses(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
     """The 4 by 4 matrices of all moving links, in the order of `robot.moving_links`."""
+    tree, q = machine.complete(q)
     X_world = world_poses(tree, q)
     links = [X_world[i] @ tree.bodies[i].of_link.inverse() for i in tree.linked]
     return ([x for X in links for x in flat_pose(X)],)
 
 
 @algorithm(inputs="q", outputs={"J": (6, "nv")}, frame=REQUIRED, axes="world")
-def jacobian(tree: Tree, q: Sequence[Scalar], frame: str, axes: str) -> Outputs:
+def jacobian(machine: AnyMachine, q: Sequence[Scalar], frame: str, axes: str) -> Outputs:
     """J with [v; omega] = J qd at the frame's origin, linear rows first, in world or (axes="local") its axes."""
+    at = machine.at(q)
+    rows = at.gathered([list(c) for c in _columns(at.tree, at.q, frame, axes)])
+    return ([row[r] for r in range(6) for row in rows],)
+
+
+def _columns(tree: Tree, q: Sequence[Scalar], frame: str, axes: str) -> list[Motion]:
+    """The motion of a frame for a unit rate of each coordinate of a tree."""
     i, X = tree.place(frame)
     chain = tree.ancestors(i)
     X_world = _chain_poses(tree, q, chain)
@@ -44,17 +54,25 @@ def jacobian(tree: Tree, q: Sequence[Scalar], frame: str, axes: str) -> Outputs:
     if axes == "local":
         R = X_world_frame.R.T
         columns = [Motion(R @ c.linear, R @ c.angular) for c in columns]
-    rows = [list(c) for c in columns]
-    return ([rows[v][r] for r in range(6) for v in range(tree.nv)],)
+    return columns
 
 
 @algorithm(inputs="q qd", outputs={"J_dot": (6, "nv")}, frame=REQUIRED, axes="world")
-def jacobian_dot(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], frame: str, axes: str) -> Outputs:
-    """The time derivative of the components of `jacobian` while the robot moves at `qd`.
+def jacobian_dot(machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], frame: str, axes: str) -> Outputs:
+    """The time derivative of the components of `jacobian` while the robot moves at qd.
 
     In world axes the frame's acceleration is J qdd + J_dot qd. With axes="local" the axes turn, and omega x [v; omega]
     has to be added to it.
     """
+    at = machine.at(q)
+    tree, q, qd = machine.complete(q, qd)
+    rows_dot = [list(c) for c in _column_rates(tree, q, qd, frame, axes)]
+    rows = at.gathered_rates(lambda: [list(c) for c in _columns(tree, q, frame, axes)], rows_dot, qd)
+    return ([row[r] for r in range(6) for row in rows],)
+
+
+def _column_rates(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], frame: str, axes: str) -> list[Motion]:
+    """The rates of `_columns` while a tree moves at qd."""
     i, X = tree.place(frame)
     chain = tree.ancestors(i)
     X_world = _chain_poses(tree, q, chain)
@@ -75,20 +93,22 @@ def jacobian_dot(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], frame: s
     if axes == "local":
         R = X_world_frame.R.T
         columns = [Motion(R @ c.linear, R @ c.angular) for c in columns]
-    rows = [list(c) for c in columns]
-    return ([rows[at][r] for r in range(6) for at in range(tree.nv)],)
+    return columns
 
 
 @algorithm(inputs="q qd", outputs={"v": (6,)}, frame=REQUIRED, axes="world", uses="base_motion")
-def velocity(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world: World, frame: str, axes: str) -> Outputs:
+def velocity(
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], world: World, frame: str, axes: str
+) -> Outputs:
     """Velocity of a frame: of its origin, then angular, in world axes or (axes="local") the frame's own."""
+    tree, q, qd = machine.complete(q, qd)
     v, _, R = _frame_motion(tree, q, qd, [0.0] * tree.nv, world, frame)
     return (_in_axes(v, R, axes),)
 
 
 @algorithm(inputs="q qd qdd", outputs={"a": (6,)}, frame=REQUIRED, axes="world", uses="base_motion")
 def acceleration(
-    tree: Tree,
+    machine: AnyMachine,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
@@ -97,6 +117,7 @@ def acceleration(
     axes: str,
 ) -> Outputs:
     """Classical acceleration of a frame's origin, then angular, in world axes or (axes="local") the frame's own."""
+    tree, q, qd, qdd = machine.complete(q, qd, qdd)
     _, a, R = _frame_motion(tree, q, qd, qdd, world, frame)
     return (_in_axes(a, R, axes),)
 

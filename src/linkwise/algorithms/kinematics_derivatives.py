@@ -10,7 +10,7 @@ from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
 from linkwise.algorithms.derivative_of import derivation
 from linkwise.algorithms.link_motions import OUTPUTS, MovingLinks, link_motions, moving_links
 from linkwise.algorithms.sensitivities import Column, Disturbed, Field, disturbed
-from linkwise.robot.tree import Tree
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
 from linkwise.spatial import Motion
 from linkwise.vector import ZERO3, Vec3, cross
@@ -31,7 +31,7 @@ PAIRS = [
     route=Cheapest("recursion", "graph", ranked=0),
 )
 def kinematics_derivatives(
-    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World, route: str
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World, route: str
 ) -> Outputs:
     """Derivatives of the positions, velocities and accelerations of links and mass centres, and of angular momenta.
 
@@ -45,6 +45,7 @@ def kinematics_derivatives(
     Source: [Barman] (3.5)-(3.61), (3.69)-(3.71), which give them in link axes, component by component; ours are the
     fields of `sensitivities`, turned into the world, where a vector y of the link also turns with it: unit x y.
     """
+    tree = machine.only_tree("route 'recursion'")
     moving = moving_links(tree, q, qd, qdd, world)
     state = disturbed(tree, q, qd, qdd, replace(world, gravity=ZERO3, external={}, by_laws=False))
     found: dict[str, list[Scalar]] = {f"d{output}_d{x}": [] for output, x in PAIRS}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.inverse_dynamics import Accelerations, accelerations
 from linkwise.algorithms.kinematics import link_velocities, world_poses
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.spatial import Motion, Pose
@@ -21,7 +22,9 @@ OUTPUTS: dict[str, tuple[str | int, ...]] = {
 
 
 @algorithm(inputs="q qd qdd", outputs=OUTPUTS, uses="base_motion")
-def link_motions(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World) -> Outputs:
+def link_motions(
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
+) -> Outputs:
     """Positions, velocities and accelerations of all moving links and their mass centres, and angular momenta.
 
     One row for each of `robot.moving_links`, in world axes. What is welded to a link belongs to it; the centre of a
@@ -31,6 +34,7 @@ def link_motions(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Seq
         p (nb, 3), v and a (nb, 6) of the link's origin, linear then angular, a classical; p_com, v_com and a_com
         (nb, 3) of its mass centre; L (nb, 3), its angular momentum about that, spinning rotors included.
     """
+    tree, q, qd, qdd = machine.complete(q, qd, qdd)
     moving = moving_links(tree, q, qd, qdd, world)
     rows: dict[str, list[Scalar]] = {name: [] for name in OUTPUTS}
     for i in tree.linked:

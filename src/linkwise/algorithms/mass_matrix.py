@@ -7,6 +7,7 @@ from typing import Any
 
 from linkwise.algorithms.algorithm import Derivation, Outputs, algorithm
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.spatial import Inertia, Wrench
@@ -19,15 +20,21 @@ from linkwise.vector import Vec3
     torques_only=True,
     columns=Derivation(inverse_dynamics, (("tau", "qdd"),)),
 )
-def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> Outputs:
+def mass_matrix(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
     """M with kinetic energy = qd^T M qd / 2, rotor inertia included.
 
     Column k is the force that a unit acceleration of coordinate k needs at rest and without gravity: the bodies beyond
     the joint move as one composite body, whose inertial wrench is then carried inwards.
 
     Source: Walker and Orin's composite-body method, as [Khalil] section 3.3 recalls it; armature and rotors as in
-    `inverse_dynamics`.
+    `inverse_dynamics`. With loops it is G^T M G of the coordinates that lead, [Khalil] (58).
     """
+    at = machine.at(q)
+    return ([x for row in at.form(tree_matrix(at.tree, at.q)) for x in row],)
+
+
+def tree_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The inertia matrix of a tree, by rows."""
     bodies = tree.bodies
     poses = [b.pose(q) for b in bodies]
     composite = composites(tree, poses)
@@ -46,7 +53,7 @@ def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> Outputs:
     for _, e in tree.elastic_bodies:
         M[e.v][e.v] += e.armature
     _add_rotors(tree, q, M)
-    return ([x for row in M for x in row],)
+    return M
 
 
 def composites(tree: Tree, poses: Sequence[tuple[Any, Vec3]]) -> list[Inertia]:

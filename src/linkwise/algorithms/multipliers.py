@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from linkwise.algorithms import linear
 from linkwise.algorithms.algorithm import World
-from linkwise.algorithms.closed_chain import Equations, Partition
+from linkwise.algorithms.closed_chain import Equations
 from linkwise.algorithms.forces import bias_forces
 from linkwise.algorithms.inertia_route import light_coordinates, no_inertia_along
 from linkwise.algorithms.mass_matrix import mass_matrix
-from linkwise.algorithms.matrices import dot
 from linkwise.errors import LinkwiseError
+from linkwise.mechanism import linear
+from linkwise.mechanism.matrices import dot
+from linkwise.mechanism.partition import Partition
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 

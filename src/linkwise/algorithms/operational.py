@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwise.algorithms import linear
 from linkwise.algorithms.algorithm import REQUIRED, Outputs, algorithm
 from linkwise.algorithms.inertia_route import light_coordinates, no_inertia_along
 from linkwise.algorithms.kinematics import jacobian
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.errors import LinkwiseError
-from linkwise.robot.tree import Tree
+from linkwise.mechanism import linear
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar, absolute, is_number, less, sqrt, where
 
 STUCK = 1e-10  # of a direction's own mobility: what is left below this, once the others are held, is round-off
 
 
 @algorithm(inputs="q", outputs={"inertia": (6, 6)}, torques_only=True, frame=REQUIRED)
-def operational_inertia(tree: Tree, q: Sequence[Scalar], frame: str) -> Outputs:
+def operational_inertia(machine: AnyMachine, q: Sequence[Scalar], frame: str) -> Outputs:
     """(J M^-1 J^T)^-1 at a frame's origin in world axes: the wrench that a unit acceleration of it takes, from rest.
 
     M = L^T D L gives J M^-1 J^T = W^T D^-1 W with L^T W = J^T, so M is never inverted. Where the frame cannot move in
@@ -25,12 +25,12 @@ def operational_inertia(tree: Tree, q: Sequence[Scalar], frame: str) -> Outputs:
     advance, the frame is refused.
 
     Args:
-        tree: the robot.
+        machine: the robot.
         q: positions (nq).
         frame: a frame or link.
     """
-    n = tree.nv
-    (flat_J,) = jacobian.function(tree, q, frame=frame, axes="world")
+    n = machine.nv
+    (flat_J,) = jacobian.function(machine, q, frame=frame, axes="world")
     rows = [flat_J[k : k + n] for k in range(0, 6 * n, n)]
     moving = sum(any(not is_number(r[k]) or r[k] != 0.0 for r in rows) for k in range(n))
     if moving < 6:
@@ -38,9 +38,9 @@ def operational_inertia(tree: Tree, q: Sequence[Scalar], frame: str) -> Outputs:
             f"frame {frame!r}: expected at least six coordinates that move it, got {moving}, so it has no inertia in"
             " some directions. Invert J M^-1 J^T of the rows that matter instead."
         )
-    (flat_M,) = mass_matrix.function(tree, q)
+    (flat_M,) = mass_matrix.function(machine, q)
     M = [flat_M[k : k + n] for k in range(0, n * n, n)]
-    factors = linear.factorise(M, lambda k: no_inertia_along(tree, k), light_coordinates(tree))
+    factors = linear.factorise(M, lambda k: no_inertia_along(machine, k), light_coordinates(machine))
     W = [linear.half_solve(factors, row) for row in rows]
     _, D = factors
     mobility: list[list[Scalar]] = [[0.0] * 6 for _ in range(6)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
-from linkwise.algorithms.matrices import dot, product, transposed
 from linkwise.errors import LinkwiseError
+from linkwise.mechanism.matrices import dot, product, transposed
 from linkwise.robot.tree import Body, Tree
 from linkwise.rotation import rot_z
 from linkwise.scalar import Scalar
@@ -29,6 +29,7 @@ def recursive_lagrangian(
 
     Source: Hollerbach (1980), which [Barman] compares with.
     """
+    tree = tree.only_tree("recursive_lagrangian")
     known = all(b.kind.turns or b.kind.slides or not b.kind.nv for b in tree.bodies)
     if tree.rotors or tree.elastic_bodies or not known:
         raise LinkwiseError("recursive_lagrangian: expected revolute and prismatic joints without motors on links.")

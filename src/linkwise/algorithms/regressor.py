@@ -6,14 +6,17 @@ from collections.abc import Callable, Sequence
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.inverse_dynamics import Accelerations, accelerations
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Body, Elastic, Rotor, Tree
 from linkwise.scalar import Scalar, sign
 from linkwise.spatial import Inertia, Wrench
 from linkwise.vector import cross, dot
 
 
-@algorithm(inputs="q qd qdd", outputs={"Y": ("nv", "np")}, uses="gravity base_motion")
-def regressor(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World) -> Outputs:
+@algorithm(inputs="q qd qdd", outputs={"Y": ("nu", "np")}, uses="gravity base_motion")
+def regressor(
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
+) -> Outputs:
     """Y with tau = Y @ robot.parameters(), columns as in `Robot.parameters`.
 
     Column k is the torque of a robot whose parameters are all zero but the k-th, which is one: the inertial wrench of a
@@ -23,7 +26,9 @@ def regressor(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequen
 
     Source: [Khalil] section 3.2 recalls that the model is linear in these parameters.
     """
-    motion = accelerations(tree, q, qd, qdd, world)
+    at = machine.at(q)
+    tree, (qd, qdd) = at.tree, at.led(qd, qdd)
+    motion = accelerations(tree, at.q, qd, qdd, world)
     columns: list[list[Scalar]] = []
     for i in tree.linked:
         body = tree.bodies[i]
@@ -43,7 +48,8 @@ def regressor(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequen
     for _, e in tree.elastic_bodies:
         columns.append(_own(tree, e, qd, _same))
         columns.append(_own(tree, e, qd, sign))
-    return ([column[row] for row in range(tree.nv) for column in columns],)
+    driven = [at.drives(column) for column in columns]
+    return ([column[row] for row in range(len(driven[0])) for column in driven],)
 
 
 UNIT_INERTIAS = [Inertia.of_parameters(*(1.0 if j == k else 0.0 for j in range(10))) for k in range(10)]

@@ -19,6 +19,7 @@ def unit_accelerations(tree: Tree, q: Sequence[Scalar]) -> Outputs:
 
     Source: Walker and Orin (1982), method 1, as in [Khalil] section 3.3.1 and [Hua] (34).
     """
+    tree = tree.only_tree("unit_accelerations")
     bare, rest = replace(tree, bodies=tuple(b.without_forces() for b in tree.bodies)), [0.0] * tree.nv
     columns = []
     for k in range(tree.nv):

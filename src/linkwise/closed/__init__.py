@@ -6,5 +6,5 @@ from linkwise.closed.results import Motion as Motion
 from linkwise.closed.results import Positions as Positions
 from linkwise.closed.results import Reactions as Reactions
 from linkwise.closed.results import Torques as Torques
-from linkwise.closed.structure import Structure as Structure
-from linkwise.closed.structure import structure_of as structure_of
+from linkwise.mechanism.structure import Structure as Structure
+from linkwise.mechanism.structure import structure_of as structure_of

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from linkwise.algorithms.integration import difference, integrate
 from linkwise.closed.kernels import ClosedKernel
 from linkwise.closed.questions import QUESTIONS
-from linkwise.closed.structure import Structure
 from linkwise.errors import UnknownNameError
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
+from linkwise.mechanism.structure import Structure
 from linkwise.robot.robot import Robot
 
 
@@ -50,7 +50,7 @@ class Assembled:
     @cached_property
     def places(self) -> NDArray[np.intp]:
         """Places of the independent positions in `q`."""
-        slots = [self.robot.slots[n] for n in self.structure.independent]
+        slots = [self.robot.opened().slots[n] for n in self.structure.independent]
         return np.array([s.q + k for s in slots for k in range(s.nq)], dtype=int)
 
     @cached_property
@@ -62,18 +62,20 @@ class Assembled:
     def reach(self) -> NDArray[np.float64]:
         """How far a passive coordinate may go for a turn of one radian: 1, or the mechanism's size for a length."""
         sliding = {j.name for j in self.robot.joints if j.freedom.slides}
-        sizes = {n: [self.structure.part.size if n in sliding else 1.0] * s.nv for n, s in self.robot.slots.items()}
+        sizes = {
+            n: [self.structure.part.size if n in sliding else 1.0] * s.nv for n, s in self.robot.opened().slots.items()
+        }
         return np.array([x for n in self.structure.passive for x in sizes[n]])
 
     @cached_property
     def difference(self) -> Callable[..., Any]:
         """(q0, q1) -> the velocity that leads from one to the other in unit time."""
-        return Kernel.of(self.robot, difference, Options(), {})
+        return Kernel.of(self.robot.opened(), difference, Options(), {})
 
     @cached_property
     def integrate(self) -> Callable[..., Any]:
         """(q, qd, dt) -> q after that time at constant velocity."""
-        return Kernel.of(self.robot, integrate, Options(), {})
+        return Kernel.of(self.robot.opened(), integrate, Options(), {})
 
     def __reduce__(self) -> Any:
         return Assembled, (self.robot, self.options, self.structure)

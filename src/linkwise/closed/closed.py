@@ -22,9 +22,9 @@ from linkwise.closed.results import (
     Wrenches,
 )
 from linkwise.closed.solver import Walk, newton, restarted
-from linkwise.closed.structure import Structure, structure_of
 from linkwise.errors import InputError
 from linkwise.kernel.options import Options
+from linkwise.mechanism.structure import Structure, structure_of
 from linkwise.robot.robot import Robot
 
 
@@ -40,7 +40,7 @@ class Closed:
         self.robot, self.options = robot, options
         self.structure: Structure = structure_of(robot)
         self.assembled = Assembled(robot, options, self.structure)
-        self._places = self.assembled.places
+        self._places, self._opened = self.assembled.places, robot.opened()
 
     @property
     def independent(self) -> tuple[str, ...]:
@@ -65,8 +65,8 @@ class Closed:
     def of(self, q: Any) -> Array:
         """The independent ones (..., ni) among positions of the tree (..., nq)."""
         q = shapes.floats(q, "q")
-        if q.ndim < 1 or q.shape[-1] != self.robot.nq:
-            raise InputError(f"q: expected positions of the tree of shape (..., {self.robot.nq}), got {q.shape}.")
+        if q.ndim < 1 or q.shape[-1] != self._opened.nq:
+            raise InputError(f"q: expected positions of the tree of shape (..., {self._opened.nq}), got {q.shape}.")
         return q[..., self._places]
 
     # ---- kinematics
@@ -201,7 +201,7 @@ class Closed:
         found, ok = newton(kernels.newton, q, numbers)
         # a guess is often the same for all rows
         guess = start[:1] if not numbers and len(start) and (start == start[0]).all() else start
-        was_closed = kernels.newton(guess, np.zeros((len(guess), self.robot.nv)), 0.0, *numbers).gap <= 1e-6
+        was_closed = kernels.newton(guess, np.zeros((len(guess), self._opened.nv)), 0.0, *numbers).gap <= 1e-6
         side = np.broadcast_to(np.sign(kernels.hold(guess, *numbers).determinant), ok.shape)
         after = kernels.hold(found, *numbers)
         lost = ~ok | (was_closed & (side != np.sign(after.determinant)))
@@ -268,7 +268,7 @@ class Closed:
                     f"q_active: expected positions of {', '.join(map(repr, names))},"
                     f" got {', '.join(map(repr, q_active)) or 'none'}."
                 )
-            q_active = self.robot.q(q_active)[self._places]
+            q_active = self._opened.q(q_active)[self._places]
         array = shapes.floats(q_active, "q_active")
         if array.ndim < 1 or array.shape[-1] != width:
             raise InputError(
@@ -282,15 +282,15 @@ class Closed:
             return self.structure.reference
         if isinstance(guess, Mapping):
             start = self.reference
-            given = self.robot.q(guess)
-            for slot in (self.robot.slots[name] for name in guess):
+            given = self._opened.q(guess)
+            for slot in (self._opened.slots[name] for name in guess):
                 start[slot.q : slot.q + slot.nq] = given[slot.q : slot.q + slot.nq]
             return start
         array = shapes.floats(guess, "guess")
-        if array.ndim < 1 or array.shape[-1] != self.robot.nq:
+        if array.ndim < 1 or array.shape[-1] != self._opened.nq:
             raise InputError(
-                f"guess: expected positions of the whole tree, shape (..., {self.robot.nq}) for"
-                f" {', '.join(self.robot.coordinates)}, got {array.shape}."
+                f"guess: expected positions of the whole tree, shape (..., {self._opened.nq}) for"
+                f" {', '.join(self._opened.coordinates)}, got {array.shape}."
             )
         return array
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from linkwise.algorithms.algorithm import Algorithm, World, sizes
-from linkwise.algorithms.closed_chain import Partition
 from linkwise.closed.questions import QUESTIONS
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
 from linkwise.kernel.tracing import Port, caller, trace
+from linkwise.mechanism.partition import Partition
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot
@@ -27,7 +27,7 @@ class ClosedKernel(Kernel):
         """The kernel of a question, traced but not yet compiled."""
         asked = QUESTIONS[name]
         doc = asked.function.__doc__ or ""
-        widths = sizes(robot) | {
+        widths = sizes(robot.opened()) | {
             "ni": len(part.independent),
             "nd": len(part.driven),
             "na": len(part.active),

@@ -103,7 +103,7 @@ def restarted(kernels: Any, q: Array, side: Array, extra: Extra = ()) -> tuple[A
     rows = np.arange(len(q))
     rng = np.random.default_rng(2)
     for _ in range(RESTARTS):
-        shift = np.zeros(kernels.robot.nv)
+        shift = np.zeros(kernels.robot.opened().nv)
         shift[kernels.passive] = rng.uniform(-np.pi, np.pi, len(kernels.passive)) * kernels.reach
         some = [e[rows] for e in extra]
         found, closed = newton(kernels.newton, kernels.integrate(q[rows], shift, 1.0), some, 2 * BRIEF)

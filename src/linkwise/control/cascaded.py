@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from linkwise.algorithms import linear
 from linkwise.algorithms.algorithm import REFERENCES, REQUIRED, Outputs, Shape, World, algorithm
 from linkwise.algorithms.coriolis import reference_forces
 from linkwise.algorithms.inertia_route import no_inertia_along
@@ -16,6 +15,7 @@ from linkwise.control.gains import checked, refuse_floating
 from linkwise.control.rigid import reference
 from linkwise.errors import LinkwiseError
 from linkwise.jet import Jet, part
+from linkwise.mechanism import linear
 from linkwise.robot.tree import Body, Tree
 from linkwise.scalar import Scalar
 from linkwise.vector import Vec3

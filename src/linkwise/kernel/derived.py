@@ -6,32 +6,35 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from linkwise.algorithms.algorithm import INPUTS, Algorithm, Cheapest, Derivation
-from linkwise.algorithms.integration import q_dot
 from linkwise.algorithms.linearization import system
 from linkwise.errors import InputError
 from linkwise.graph.derivative import along, gradient, jacobian
-from linkwise.robot.tree import Tree
+from linkwise.mechanism.machine import AnyMachine
 
 Named = Mapping[str, Sequence[Any]]  # the nodes of each input
 STATE = ("q", "qd", "qdd")
 
 
 def evaluate(
-    algorithm: Algorithm, tree: Tree, named: Named, surroundings: Mapping[str, Any], arguments: Mapping[str, Any]
+    algorithm: Algorithm,
+    machine: AnyMachine,
+    named: Named,
+    surroundings: Mapping[str, Any],
+    arguments: Mapping[str, Any],
 ) -> Sequence[Sequence[Any]]:
     """The outputs of an algorithm, flat, on nodes of a graph."""
     derives = algorithm.derives
     if derives is None or not (derives.asked or arguments.get("route", "graph") == "graph"):
         inputs = [named[name] for name in algorithm.signature(arguments)[0]]
-        return algorithm.function(tree, *inputs, **surroundings, **arguments)
+        return algorithm.function(machine, *inputs, **surroundings, **arguments)
     base = derives.base
     own = arguments if derives.asked else {k: v[0] if isinstance(v, Cheapest) else v for k, v in base.static.items()}
     outputs = base.signature(own)[1]
-    values = dict(zip(outputs, evaluate(base, tree, named, surroundings, own), strict=True))
-    return _KINDS[derives.kind](tree, named, values, derives)
+    values = dict(zip(outputs, evaluate(base, machine, named, surroundings, own), strict=True))
+    return _KINDS[derives.kind](machine, named, values, derives)
 
 
-def _jacobians(tree: Tree, named: Named, values: Named, derives: Derivation) -> list[list[Any]]:
+def _jacobians(machine: AnyMachine, named: Named, values: Named, derives: Derivation) -> list[list[Any]]:
     """The derivatives of outputs by inputs, with those of one output taken together."""
     found: dict[tuple[str, str], list[Any]] = {}
     for output in dict.fromkeys(output for output, _ in derives.pairs):
@@ -42,40 +45,40 @@ def _jacobians(tree: Tree, named: Named, values: Named, derives: Derivation) -> 
                     f"derivative by {x}: {derives.base.name} is compiled without that input."
                     f" Add the option of lw.compile that makes it one; its inputs are {', '.join(named)}."
                 )
-        rows = jacobian(values[output], [leaf for x in wanted for leaf in named[x]])
+        rows = jacobian(values[output], [leaf for x in wanted for leaf in _leaves_of(machine, named, x)])
         at = 0
         for x in wanted:
-            width = len(named[x])
+            width = len(_leaves_of(machine, named, x))
             parts = [row[at : at + width] for row in rows]
             if INPUTS.get(x) == INPUTS["q"]:
-                parts = [along_tangents(tree, named[x], part) for part in parts]
+                parts = [along_tangents(machine, named[x], part) for part in parts]
             found[output, x] = [entry for part in parts for entry in part]
             at += width
     return [found[pair] for pair in derives.pairs]
 
 
-def _hessian(tree: Tree, named: Named, values: Named, derives: Derivation) -> list[list[Any]]:
+def _hessian(machine: AnyMachine, named: Named, values: Named, derives: Derivation) -> list[list[Any]]:
     """Second derivatives of a weighted sum by q, qd and qdd."""
-    slope = _slope(tree, named, _weighted(named, values, derives))
-    rows = [_all_tangents(tree, named, row) for row in jacobian(slope, _leaves(named), "forward")]
-    return [[_symmetric(tree, rows, i, j) for i in range(len(rows)) for j in range(len(rows))]]
+    slope = _slope(machine, named, _weighted(named, values, derives))
+    rows = [_all_tangents(machine, named, row) for row in jacobian(slope, _leaves(machine, named), "forward")]
+    return [[_symmetric(machine, rows, i, j) for i in range(len(rows)) for j in range(len(rows))]]
 
 
-def _hessian_vector(tree: Tree, named: Named, values: Named, derives: Derivation) -> list[list[Any]]:
+def _hessian_vector(machine: AnyMachine, named: Named, values: Named, derives: Derivation) -> list[list[Any]]:
     """Second derivatives of a weighted sum, times a direction."""
-    slope = _slope(tree, named, _weighted(named, values, derives))
-    n, direction = tree.nv, named["direction"]
-    (rate,) = q_dot.function(tree, named["q"], direction[:n])
-    change = along(slope, _leaves(named), [*rate, *direction[n:]])
-    if not _is_curved(tree):
+    slope = _slope(machine, named, _weighted(named, values, derives))
+    n, direction = machine.nv, named["direction"]
+    rate = machine.leaf_rates(named["q"], direction[:n])
+    change = along(slope, _leaves(machine, named), [*rate, *direction[n:]])
+    if not _is_curved(machine):
         return [change]
-    other = _slope(tree, named, sum(d * g for d, g in zip(direction, slope, strict=True)))
+    other = _slope(machine, named, sum(d * g for d, g in zip(direction, slope, strict=True)))
     return [[(a + b) * 0.5 for a, b in zip(change, other, strict=True)]]
 
 
-def _linearization(tree: Tree, named: Named, values: Named, derives: Derivation) -> Sequence[Sequence[Any]]:
+def _linearization(machine: AnyMachine, named: Named, values: Named, derives: Derivation) -> Sequence[Sequence[Any]]:
     """The system matrices of the derivatives of accelerations."""
-    return system(tree, named["qd"], *_jacobians(tree, named, values, derives))
+    return system(machine, named["qd"], *_jacobians(machine, named, values, derives))
 
 
 _KINDS = {
@@ -91,35 +94,40 @@ def _weighted(named: Named, values: Named, derives: Derivation) -> Any:
     return sum((w * x for w, x in zip(named[weights], values[output], strict=True)), 0.0)
 
 
-def _leaves(named: Named) -> list[Any]:
-    return [leaf for x in STATE for leaf in named[x]]
+def _leaves(machine: AnyMachine, named: Named) -> list[Any]:
+    return [leaf for x in STATE for leaf in _leaves_of(machine, named, x)]
 
 
-def _slope(tree: Tree, named: Named, value: Any) -> list[Any]:
+def _leaves_of(machine: AnyMachine, named: Named, x: str) -> list[Any]:
+    """What an input's change is seen by: its own numbers, and with positions all that Newton's method found."""
+    return [*named[x], *(machine.unknowns if x == "q" else ())]
+
+
+def _slope(machine: AnyMachine, named: Named, value: Any) -> list[Any]:
     """The gradient of a number by q (tangent), qd and qdd."""
-    return _all_tangents(tree, named, gradient(value, _leaves(named)))
+    return _all_tangents(machine, named, gradient(value, _leaves(machine, named)))
 
 
-def _all_tangents(tree: Tree, named: Named, row: list[Any]) -> list[Any]:
-    nq = len(named["q"])
-    return [*along_tangents(tree, named["q"], row[:nq]), *row[nq:]]
+def _all_tangents(machine: AnyMachine, named: Named, row: list[Any]) -> list[Any]:
+    nq = len(_leaves_of(machine, named, "q"))
+    return [*along_tangents(machine, named["q"], row[:nq]), *row[nq:]]
 
 
-def along_tangents(tree: Tree, q: Sequence[Any], row: Sequence[Any]) -> list[Any]:
-    """Derivatives along tangent vectors, from those by the numbers in q."""
+def along_tangents(machine: AnyMachine, q: Sequence[Any], row: Sequence[Any]) -> list[Any]:
+    """Derivatives along tangent vectors of what leads, from those by the numbers in q and by what follows."""
     found = []
-    for k in range(tree.nv):
-        (rates,) = q_dot.function(tree, q, [1.0 if j == k else 0.0 for j in range(tree.nv)])
-        found.append(sum((rate * x for rate, x in zip(rates, row, strict=True)), 0.0))
+    for k in range(machine.nv):
+        rates = machine.leaf_rates(q, [1.0 if j == k else 0.0 for j in range(machine.nv)])
+        found.append(sum((rate * x for rate, x in zip(rates, row, strict=False)), 0.0))
     return found
 
 
-def _symmetric(tree: Tree, rows: list[list[Any]], i: int, j: int) -> Any:
+def _symmetric(machine: AnyMachine, rows: list[list[Any]], i: int, j: int) -> Any:
     """One entry of a Hessian: that of the value at q moved along a tangent vector, which is symmetric."""
-    if _is_curved(tree):
+    if _is_curved(machine):
         return (rows[i][j] + rows[j][i]) * 0.5
     return rows[max(i, j)][min(i, j)]
 
 
-def _is_curved(tree: Tree) -> bool:
-    return any(body.kind.curved for body in tree.bodies)
+def _is_curved(machine: AnyMachine) -> bool:
+    return any(kind.curved for kind, _, _ in machine.coordinates)

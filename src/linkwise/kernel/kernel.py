@@ -17,8 +17,11 @@ from linkwise.algorithms.differentiate import along_motion
 from linkwise.backend.call import caller
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program, trace
+from linkwise.kernel import closure
 from linkwise.kernel.derived import evaluate
 from linkwise.kernel.options import Options
+from linkwise.mechanism.machine import AnyMachine, Machine
+from linkwise.mechanism.structure import structure_of
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot
@@ -79,20 +82,30 @@ def ports(
     standard = [Port(name, _shape(INPUTS[name], widths)) for name in names]
     extra = options.ports(robot, algorithm, algorithm.order(arguments))
     added = {p.name: p.shape for p in extra}
-    return standard, extra, [Port(name, _shape(shape, widths, added)) for name, shape in shapes.items()]
+    kept = {name: shape for name, shape in shapes.items() if robot.loops or "nc" not in shape}
+    return standard, extra, [Port(name, _shape(shape, widths, added)) for name, shape in kept.items()]
 
 
 def _trace(robot: Robot, algorithm: Algorithm, options: Options, arguments: dict[str, Any]) -> Program:
     keep = arguments.pop("keep", ())
     standard, extra, outputs = ports(robot, algorithm, options, arguments)
 
+    hidden = closure.port(robot, standard)
+    kept = {p.name for p in outputs}
+
     def run(*inputs: list[Any]) -> Sequence[Any]:
         named = {p.name: x for p, x in zip(standard, inputs, strict=False)}
-        given = dict(zip((p.name for p in extra), inputs[len(standard) :], strict=True))
-        tree, surroundings = surrounded(robot, algorithm, options, named, given, algorithm.order(arguments), keep)
-        return evaluate(algorithm, tree, named | given, surroundings, arguments)
+        given = dict(zip((p.name for p in (*extra, *hidden)), inputs[len(standard) :], strict=True))
+        found = given.pop(closure.FOLLOWERS, None)
+        machine, surroundings = surrounded(
+            robot, algorithm, options, named, given, algorithm.order(arguments), keep, found
+        )
+        values = evaluate(algorithm, machine, named | given, surroundings, arguments)
+        names = algorithm.signature(arguments)[1]
+        return [x for name, x in zip(names, values, strict=True) if name in kept]
 
-    return trace(algorithm.name, run, [*standard, *extra], outputs)
+    program = trace(algorithm.name, run, [*standard, *extra, *hidden], outputs)
+    return closure.closed(program, robot, options) if hidden else program
 
 
 def surrounded(
@@ -103,19 +116,31 @@ def surrounded(
     given: dict[str, list[Any]],
     order: int = 0,
     keep: Sequence[str] = (),
-) -> tuple[Tree, dict[str, Any]]:
-    """The tree that an algorithm walks along, and its `world` if it uses one, from standard and further inputs."""
-    tree, state = Tree.of(options.model(robot, given), keep), None
+    followers: Sequence[Any] | None = None,
+) -> tuple[AnyMachine, dict[str, Any]]:
+    """The machine that an algorithm asks, and its `world` if it uses one, from standard and further inputs.
+
+    `followers` are positions that Newton's method found.
+    """
+    model, state = options.model(robot, given), None
+    tree = Tree.of(model, keep)
     if "external" in algorithm.uses:
         tree = options.tree(tree)
-        state = _state(tree, algorithm, options, named, order)
+        state = _state(_machine(robot, tree, model, followers), algorithm, options, named, order)
     if algorithm.torques_only:
         tree = regrouped(aligned(tree))
-    return tree, {"world": options.world(tree, given, state, order)} if algorithm.uses else {}
+    machine = _machine(robot, tree, model, followers)
+    return machine, {"world": options.world(tree, given, state, order)} if algorithm.uses else {}
+
+
+def _machine(robot: Robot, tree: Tree, model: Robot, followers: Sequence[Any] | None) -> AnyMachine:
+    if not robot.loops:
+        return tree
+    return Machine(tree, Tree.of(model), structure_of(robot), None if followers is None else tuple(followers))
 
 
 def _state(
-    tree: Tree, algorithm: Algorithm, options: Options, named: dict[str, list[Any]], order: int
+    machine: AnyMachine, algorithm: Algorithm, options: Options, named: dict[str, list[Any]], order: int
 ) -> tuple[list[Any], list[Any]] | None:
     """The inputs q and qd with as many rates as asked, where laws of the environment need them."""
     if not options.forces:
@@ -126,7 +151,8 @@ def _state(
             " Compile it without forces."
         )
     motion = [named[name] for name in MOTION[: order + 2]]
-    q, qd = along_motion(tree, motion, order)
+    q, qd = along_motion(machine, motion, order)
+    _, q, qd = machine.complete(q, qd)
     return q, qd
 
 

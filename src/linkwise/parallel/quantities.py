@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from linkwise.algorithms.algorithm import Outputs, World
 from linkwise.algorithms.energy import kinetic_energy as tree_kinetic
 from linkwise.algorithms.energy import potential_energy as tree_potential
-from linkwise.algorithms.linear import LDL, factorise, solve
 from linkwise.algorithms.mass_matrix import mass_matrix as tree_mass
-from linkwise.algorithms.matrices import Matrix, product, times, transposed
-from linkwise.algorithms.square import factorise as factorise_square
 from linkwise.errors import LinkwiseError
+from linkwise.mechanism.linear import LDL, factorise, solve
+from linkwise.mechanism.matrices import Matrix, product, times, transposed
+from linkwise.mechanism.square import factorise as factorise_square
 from linkwise.parallel.angle import Angle
 from linkwise.parallel.mechanics import LegMotion, Machine, Place, bracket, jacobian_rows, leg_motions, platform_wrench
 from linkwise.parallel.quantity import quantity

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms.closed_chain import Partition
 from linkwise.closed.closed import Closed
-from linkwise.closed.structure import structure_of
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
+from linkwise.mechanism.partition import Partition
+from linkwise.mechanism.structure import structure_of
 from linkwise.plan.curve import Array, Basis
 from linkwise.plan.ends import DERIVATIVES, State
 from linkwise.plan.rows import Rows, symmetric

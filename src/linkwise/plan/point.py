@@ -13,9 +13,9 @@ from linkwise.algorithms.elastic_feedforward import motors_of_motion
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.algorithms.kinematics import link_velocities, world_poses
-from linkwise.closed.structure import structure_of
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.jet import Jet, part
+from linkwise.mechanism.structure import structure_of
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot

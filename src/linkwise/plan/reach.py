@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from linkwise.algorithms.integration import integrate
 from linkwise.algorithms.kinematics import jacobian, world_pose
-from linkwise.algorithms.linear import factorise, solve
 from linkwise.errors import InputError
 from linkwise.kernel.kernel import Compiled
+from linkwise.mechanism.linear import factorise, solve
 from linkwise.plan.traced import traced
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree

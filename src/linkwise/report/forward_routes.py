@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms import bias_forces, forward_dynamics, inbound_outbound, linear, unit_accelerations
+from linkwise.algorithms import bias_forces, forward_dynamics, inbound_outbound, unit_accelerations
+from linkwise.mechanism import linear
 from linkwise.algorithms.algorithm import Algorithm, Outputs, World, algorithm
 from linkwise.algorithms.inertia_route import no_inertia_along
 from linkwise.figures import COLOURS, style

@@ -9,7 +9,7 @@ from typing import Any
 from linkwise.robot.drive import Friction, Spring
 from linkwise.robot.joint.kind import Kind
 from linkwise.robot.motors import Elastic
-from linkwise.scalar import Scalar, is_number
+from linkwise.scalar import Scalar, is_number, number
 from linkwise.spatial import Inertia, Motion, Pose, Wrench
 from linkwise.vector import Vec3
 
@@ -104,18 +104,19 @@ class Body:
         torque = qdd[self.v] * self.ratio * self.armature + self.friction.torque(v)
         torque = torque + self.motor_friction.torque(v * self.gear) * self.gear
         if self.spring is not None:
-            torque = torque + self.spring.torque(self.position(q), v)
+            torque = torque + self.spring.torque(number(self.position(q)), v)
         if self.law is not None:
-            torque = torque - self.law(self.position(q), v)
+            torque = torque - self.law(number(self.position(q)), v)
         if self.elastic is not None:
-            torque = torque - self.elastic.torque(self.position(q), v, q, qd)
+            torque = torque - self.elastic.torque(number(self.position(q)), v, q, qd)
         return torque * self.ratio
 
     def motor_resistance(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
         """Torque that the motor of an elastic drive needs against its friction and the spring, at its coordinate."""
         if self.elastic is None:
             return 0.0
-        return self.elastic.torque(self.position(q), qd[self.v] * self.ratio, q, qd) + self.elastic.resistance(qd)
+        own = number(self.position(q))
+        return self.elastic.torque(own, qd[self.v] * self.ratio, q, qd) + self.elastic.resistance(qd)
 
     def without_forces(self) -> Body:
         """The same body without friction and springs, so that inertia alone is left."""

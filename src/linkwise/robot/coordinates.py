@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.errors import InputError, ModelError, UnknownNameError
@@ -31,10 +31,10 @@ class Slot(NamedTuple):
         return slice(self.q + own.start, self.q + own.stop) if own else None
 
 
-def slots_of(joints: Iterable[Joint]) -> dict[str, Slot]:
-    """The places of all coordinates: of the joints, and after them of the motors behind springs."""
+def packed(joints: Iterable[Joint], leading: Collection[str] | None = None) -> dict[str, Slot]:
+    """The places of all coordinates: of the joints, or of those that lead, and after them of motors behind springs."""
     every = list(joints)
-    named = [(j.name, j.freedom) for j in every if j.nv]
+    named = [(j.name, j.freedom) for j in every if j.nv and (leading is None or j.name in leading)]
     named += [(j.motor_name, KINDS["revolute"]) for j in every if j.is_elastic]
     table, kq, kv = {}, 0, 0
     for name, kind in named:

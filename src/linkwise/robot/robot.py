@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from linkwise.errors import InputError, ModelError, UnknownNameError, listing
-from linkwise.robot import check, coordinates
+from linkwise.robot import check, coordinates, leading
 from linkwise.robot.coordinates import Slot as Slot
 from linkwise.robot.drive import Friction
 from linkwise.robot.joint import Joint
@@ -44,6 +44,10 @@ class Robot:
         gravity: acceleration of free fall in the root's axes, m/s^2.
         name: of the robot.
         notes: remarks a reader left for `robot.diagnostics`, each (level, where, message).
+        leads: joints inside loops whose positions are chosen, the others follow; without them an undriven floating,
+            planar or translation joint inside loops leads (a platform), else the active joints.
+        reference: positions of joints by name near which the loops close; they choose the assembly mode. Joints that
+            are not named are at zero.
     """
 
     links: tuple[Link, ...]
@@ -53,6 +57,8 @@ class Robot:
     gravity: Vec3 = GRAVITY
     name: str = "robot"
     notes: tuple[tuple[str, str, str], ...] = ()
+    leads: tuple[str, ...] = ()
+    reference: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
     def __init__(
         self,
@@ -63,6 +69,8 @@ class Robot:
         gravity: Any = GRAVITY,
         name: str = "robot",
         notes: Iterable[tuple[str, str, str]] = (),
+        leads: str | Iterable[str] = (),
+        reference: Any = (),
     ) -> None:
         link_list = _items(links, Link, "links")
         joint_list = _items(joints, Joint, "joints")
@@ -75,8 +83,10 @@ class Robot:
         ordered_links, ordered_joints = depth_first(link_list, joint_list)
         set_(self, "links", ordered_links)
         set_(self, "joints", ordered_joints)
+        set_(self, "leads", leading.names(leads))
+        set_(self, "reference", leading.reference(reference, ordered_joints))
         self._check_references()
-        coordinates.slots_of(ordered_joints)
+        leading.check_robot(self)
 
     def _check_references(self) -> None:
         links = {link.name for link in self.links}
@@ -126,13 +136,26 @@ class Robot:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The joints that have coordinates, in the order of `q` and `qd`."""
-        return tuple(j.name for j in self.joints if j.nv)
+        """The joints that have coordinates, in the order of `q` and `qd`; with loops, those that lead."""
+        return tuple(j.name for j in self.joints if j.nv and j.name in self.slots)
 
     @cached_property
     def coordinates(self) -> tuple[str, ...]:
-        """The names of all coordinates: of the joints, then "elbow.motor" for each motor behind a spring."""
+        """The names of all coordinates: of the joints that lead, then "elbow.motor" for each motor behind a spring."""
         return tuple(self.slots)
+
+    @cached_property
+    def drives(self) -> tuple[str, ...]:
+        """The names of what pushes, in the order of `tau`: for an open tree, and where all drives lead, `coordinates`.
+
+        Where active joints of loops follow, as the legs of a platform do, these joints and the others that are driven.
+        """
+        return leading.drives(self)
+
+    @cached_property
+    def nu(self) -> int:
+        """Width of `tau`; a floating joint counts six."""
+        return sum(self.opened().slots[name].nv for name in self.drives)
 
     @cached_property
     def nq(self) -> int:
@@ -141,7 +164,7 @@ class Robot:
 
     @cached_property
     def nv(self) -> int:
-        """Width of `qd`, `qdd` and `tau`."""
+        """Width of `qd` and `qdd`; of `tau` too, unless `nu` differs."""
         return sum(s.nv for s in self.slots.values())
 
     @cached_property
@@ -153,6 +176,8 @@ class Robot:
         """
         import numpy as np
 
+        if self.loops:
+            return np.array(leading.drive_places(self), dtype=int)
         return np.array(coordinates.drive_places(self.joints, self.slots), dtype=int)
 
     @cached_property
@@ -168,7 +193,7 @@ class Robot:
     @cached_property
     def slots(self) -> dict[str, Slot]:
         """For each of `coordinates`: where its numbers stand in `q` and `qd`."""
-        return coordinates.slots_of(self.joints)
+        return coordinates.packed(self.joints, None if not self.loops else leading.leading_joints(self))
 
     def link(self, name: str) -> Link:
         """The link of that name."""
@@ -286,7 +311,8 @@ class Robot:
         active no longer.
         """
         wanted = {names} if isinstance(names, str) else set(names)
-        q = self.q() if at is None else coordinates.values_of("lock at", at, self.nq)
+        opened = self.opened()
+        q = opened.q() if at is None else coordinates.values_of("lock at", at, opened.nq)
         for name in wanted:
             _find(self.joints, name, "joint")
         joints, links = [], {k.name: k for k in self.links}
@@ -295,7 +321,7 @@ class Robot:
             if j.is_fixed or (leader not in wanted and j.name not in wanted):
                 joints.append(j)
                 continue
-            slot = self.slots[leader]
+            slot = opened.slots[leader]
             value = [float(x) for x in q[slot.q : slot.q + slot.nq]]
             if j.mimic:
                 value = [j.mimic.ratio * value[0] + j.mimic.offset]
@@ -303,11 +329,19 @@ class Robot:
             if j.drive and j.drive.motor:
                 links[j.motor_link] = links[j.motor_link].carrying(j.drive.motor)
         loops = [dataclasses.replace(k, active=tuple(n for n in k.active if n not in wanted)) for k in self.loops]
-        return self.replace(joints=joints, links=list(links.values()), loops=loops)
+        left = {
+            "leads": tuple(n for n in self.leads if n not in wanted),
+            "reference": tuple((n, x) for n, x in self.reference if n not in wanted),
+        }
+        return self.replace(joints=joints, links=list(links.values()), loops=loops, **left)
 
     def opened(self) -> Robot:
         """The tree that is left when the loops are cut, an ordinary robot."""
-        return self.replace(loops=())
+        return self._opened if self.loops else self
+
+    @cached_property
+    def _opened(self) -> Robot:
+        return self.replace(loops=(), leads=(), reference=())
 
     def rigid(self) -> Robot:
         """This robot with its elastic drives made rigid."""
@@ -361,7 +395,11 @@ class Robot:
         loops = [
             dataclasses.replace(rename(c, "a", "b"), active=tuple(prefix + n for n in c.active)) for c in other.loops
         ]
-        return self.add(*links, mount, *joints, *(rename(f, "link") for f in other.frames), *loops)
+        joined = self.add(*links, mount, *joints, *(rename(f, "link") for f in other.frames), *loops)
+        return joined.replace(
+            leads=(*self.leads, *(prefix + n for n in other.leads)),
+            reference=(*self.reference, *((prefix + n, x) for n, x in other.reference)),
+        )
 
 
 def _items(values: Any, kind: type, what: str) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from linkwise.errors import UnknownNameError
 from linkwise.robot.body import Body as Body
@@ -40,6 +41,7 @@ class Tree:
     @classmethod
     def of(cls, robot: Robot, keep: Sequence[str] = ()) -> Tree:
         """The tree of a robot; fixed joints named in `keep` stay joints, so that the wrench through them can be had."""
+        robot = robot.opened()
         links = {k.name: k for k in robot.links}
         base = Body("", robot.root.name, 0, KINDS["fixed"], Pose())
         bodies, inertias = [base], [robot.root.spatial_inertia]
@@ -84,6 +86,49 @@ class Tree:
         if found is None:
             raise UnknownNameError("frame or link", name, [k.removeprefix("frame:") for k in self.places])
         return found
+
+    # ---- a tree is a machine in which everything leads: it answers what a machine with loops does
+
+    def only_tree(self, what: str) -> Tree:
+        """This tree; a machine with loops refuses."""
+        return self
+
+    def at(self, q: Sequence[Scalar]) -> Open:
+        """The tree in one configuration."""
+        return Open(self, q)
+
+    def complete(self, q: Sequence[Scalar], *motion: Sequence[Scalar]) -> tuple[Any, ...]:
+        """The tree, its positions and, where given, velocities, accelerations and so on."""
+        return (self, q, *motion)
+
+    @property
+    def leading_bodies(self) -> tuple[Body, ...]:
+        """The bodies whose inertia is alone in what a leading coordinate feels."""
+        return self.bodies
+
+    def tree_coordinate(self, k: int) -> tuple[Tree, int]:
+        """The tree, and the place in it of a leading coordinate."""
+        return self, k
+
+    @property
+    def named_coordinates(self) -> dict[str, set[int]]:
+        """The places in `qd` of joints, and of motors behind springs, named as "elbow.motor"."""
+        names: dict[str, set[int]] = {}
+        for b in self.bodies[1:]:
+            names.setdefault(b.name, set()).update(k for k, _ in b.axes)
+        return names | {f"{b.name}.motor": {e.v} for b, e in self.elastic_bodies}
+
+    @property
+    def unknowns(self) -> tuple[Scalar, ...]:
+        """Positions that a machine with loops is given beside those that lead: none."""
+        return ()
+
+    def leaf_rates(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+        """The rates of the numbers in `q`, and of `unknowns`, at velocities of what leads."""
+        rate: list[Scalar] = [0.0] * self.nq
+        for kind, at, to in self.coordinates:
+            rate[at] = kind.q_dot(q[at], qd[to])
+        return rate
 
     @property
     def linked(self) -> list[int]:
@@ -132,6 +177,55 @@ class Tree:
     def singles(self) -> Iterator[tuple[int, int]]:
         """The places in `q` and in `qd` of every coordinate that is one number: of joints, and of their motors."""
         yield from ((at.start, to.start) for kind, at, to in self.coordinates if kind.is_single)
+
+
+class Open(NamedTuple):
+    """A tree in one configuration, as a machine with loops has it: nothing follows, every joint is its own drive."""
+
+    tree: Tree
+    q: Sequence[Scalar]
+
+    def led(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        """The tree's velocities and accelerations."""
+        return qd, qdd
+
+    def project(self, tau: list[Scalar]) -> list[Scalar]:
+        """What generalised forces of the tree are at the leading coordinates."""
+        return tau
+
+    def drives(self, tau: list[Scalar]) -> list[Scalar]:
+        """Torques of the drives."""
+        return tau
+
+    def force_of(self, torques: Sequence[Scalar]) -> Sequence[Scalar]:
+        """What torques of the drives are at the leading coordinates."""
+        return torques
+
+    def form(self, M: list[list[Scalar]]) -> list[list[Scalar]]:
+        """A quadratic form of the leading coordinates, from one of the tree's."""
+        return M
+
+    def gathered(self, columns: list[Any]) -> list[Any]:
+        """Columns for each leading coordinate, from those for each coordinate of the tree."""
+        return columns
+
+    def gathered_rates(self, columns: Any, rates: list[Any], qd: Sequence[Scalar]) -> list[Any]:
+        """Rates of `gathered` columns, from rates of the tree's."""
+        return rates
+
+    def moving_columns(self, qd: Sequence[Scalar]) -> Iterator[tuple[list[Scalar], list[Scalar]]]:
+        """The tree's velocities for a unit of each leading one, and their rates."""
+        n = self.tree.nv
+        for k in range(n):
+            yield [1.0 if j == k else 0.0 for j in range(n)], [0.0] * n
+
+    def cut_wrenches(self, tau: Sequence[Scalar], torques: Sequence[Scalar]) -> list[Scalar]:
+        """What cut joints carry: there are none."""
+        return []
+
+    def cut_loads(self, cut: Sequence[Scalar]) -> list[Any]:
+        """What cut joints exert on bodies: nothing."""
+        return []
 
 
 def _part(robot: Robot, joint: Joint, parent: int, placement: Pose, of_link: Pose, kind: Kind, k: int) -> Body:

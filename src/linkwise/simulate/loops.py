@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithms.algorithm import REQUIRED, Outputs, World, algorithm
-from linkwise.algorithms.closed_chain import Partition
 from linkwise.algorithms.hybrid_dynamics import driven_places
 from linkwise.algorithms.integration import integrate, q_dot
 from linkwise.algorithms.multipliers import Mobility, nearest
-from linkwise.closed.assemble import Assembler, assembled, configurations, size_of
 from linkwise.closed.kernels import ClosedKernel
-from linkwise.closed.rank import independent_rows, rank_of
 from linkwise.closed.solver import newton
-from linkwise.closed.structure import structure_of
 from linkwise.errors import InputError, ModelError
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
+from linkwise.mechanism.assemble import Assembler, assembled, configurations, size_of
+from linkwise.mechanism.partition import Partition
+from linkwise.mechanism.rank import independent_rows, rank_of
+from linkwise.mechanism.structure import structure_of
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar

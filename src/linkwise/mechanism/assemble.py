@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
-from linkwise.algorithms.closed_chain import Partition
-from linkwise.algorithms.integration import integrate
-from linkwise.algorithms.loops import CLOSURES, cuts
-from linkwise.closed.kernels import ClosedKernel
-from linkwise.closed.rank import Array, rank_of
 from linkwise.errors import ModelError
-from linkwise.kernel.kernel import Kernel
-from linkwise.kernel.options import Options
+from linkwise.mechanism.loops import CLOSURES, cuts
+from linkwise.mechanism.partition import Partition
+from linkwise.mechanism.rank import Array, rank_of
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
@@ -71,7 +67,7 @@ def configurations(robot: Robot) -> tuple[Configuration, ...]:
             continue
         J = assembler.jacobian(closed)
         found.append(Configuration(closed, J, rank_of(J), _within_limits(robot, closed)))
-        if len(found) == ENOUGH:
+        if len(found) == (1 if robot.reference else ENOUGH):
             break
     if not found:
         raise ModelError(
@@ -87,25 +83,20 @@ class Assembler:
 
     def __init__(self, robot: Robot) -> None:
         self.part = all_equations(robot)
-        self._closure = ClosedKernel.ask(robot, Options(), self.part, "closure")
-        self._integrate = Kernel.of(robot, integrate, Options(), {})
+        self._tree = Tree.of(robot)
         self._weights = np.array(self.part.weights)
-        self._scale = np.ones(robot.nv)
-        for name, slot in robot.slots.items():
-            joint = next((j for j in robot.joints if j.name == name), None)
-            for k, length in enumerate(joint.freedom.lengths if joint is not None else ()):
-                if length:
-                    self._scale[slot.v + k] = self.part.size
+        self._scale = np.ones(self._tree.nv)
+        for kind, _, to in self._tree.coordinates:
+            self._scale[to] = [self.part.size if length else 1.0 for length in kind.lengths]
 
     def jacobian(self, q: Array) -> Array:
         """Of all equations, with lengths measured by the mechanism's size."""
-        J: Array = self._closure(q).J * self._weights[:, None] * self._scale
-        return J
+        return self.jacobian_si(q) * self._weights[:, None] * self._scale
 
     def jacobian_si(self, q: Array) -> Array:
         """Of all equations, in the joints' own units."""
-        J: Array = self._closure(q).J
-        return J
+        rows = [row for cut in cuts(self._tree, q.tolist(), self.part.loops) for row in cut.jacobian()]
+        return np.array(rows, dtype=float)
 
     def close(self, q: Array) -> Array | None:
         """Positions near q that close the loops, by damped least squares; None where there are none."""
@@ -115,7 +106,7 @@ class Assembler:
             size = float(np.linalg.norm(gap))
             if not np.isfinite(size):
                 return None
-            if size <= CLOSED * 1e-3:
+            if size <= CLOSED * 1e-4:
                 break
             J = self.jacobian(q)
             n = J.shape[1]
@@ -123,7 +114,7 @@ class Assembler:
                 np.vstack([J, np.sqrt(damping) * np.eye(n)]), np.concatenate([-gap, np.zeros(n)]), rcond=None
             )[0]
             step *= min(1.0, 1.0 / max(float(np.linalg.norm(step)), 1e-300))
-            tried = self._integrate(q, step * self._scale, 1.0)
+            tried = self._moved(q, step * self._scale)
             gap_there = self.gap(tried)
             if np.linalg.norm(gap_there) < size:
                 q, gap, damping = tried, gap_there, max(damping * 0.1, 1e-15)
@@ -138,22 +129,29 @@ class Assembler:
         """Whether axes of cut joints point the same way, not opposite ways."""
         return all(abs(CLOSURES[c.loop.kind].flipped(c.R)) < 1.0 for c in cuts(self._tree, q.tolist(), self.part.loops))
 
-    @cached_property
-    def _tree(self) -> Tree:
-        return Tree.of(self._closure.robot)
-
     def gap(self, q: Array) -> Array:
         """What all equations are off by, with lengths measured by the mechanism's size."""
-        gap: Array = self._closure(q).gap * self._weights
-        return gap
+        values = [x for cut in cuts(self._tree, q.tolist(), self.part.loops) for x in cut.gap()]
+        return np.array(values, dtype=float) * self._weights
+
+    def _moved(self, q: Array, v: Array) -> Array:
+        """The configuration after moving with a constant velocity for a unit of time."""
+        there = q.copy()
+        for kind, at, to in self._tree.coordinates:
+            there[at] = kind.integrate(q[at].tolist(), v[to].tolist(), 1.0)
+        return there
 
 
 def _starts(robot: Robot) -> Iterator[Array]:
-    """Configurations to start from: zero, the middle of limits, and random ones between limits, wider and wider."""
-    low, high = np.full(robot.nq, -1.0), np.full(robot.nq, 1.0)
-    middle = robot.q()
-    for j in robot.joints:
-        slot = robot.slots.get(j.name)
+    """Configurations to start from: the declared one, or zero, the middle of limits, and random ones between limits."""
+    opened = robot.opened()
+    if robot.reference:
+        yield opened.q(dict(robot.reference))
+        return
+    low, high = np.full(opened.nq, -1.0), np.full(opened.nq, 1.0)
+    middle = opened.q()
+    for j in opened.joints:
+        slot = opened.slots.get(j.name)
         if slot is None or slot.nq > 1:
             continue
         a, b = j.limits.lower, j.limits.upper
@@ -163,19 +161,20 @@ def _starts(robot: Robot) -> Iterator[Array]:
             low[slot.q], high[slot.q] = -0.5, 0.5
         else:
             low[slot.q], high[slot.q] = -np.pi, np.pi
-    yield robot.q()
+    yield opened.q()
     yield middle
     rng = np.random.default_rng(1)
     for k in range(TRIES):
         width = min(1.0, 0.1 + 2.0 * k / TRIES)
-        about = middle if k % 2 else robot.q()
-        q = about + width * rng.uniform(-0.5, 0.5, robot.nq) * (high - low)
-        for slot in robot.slots.values():
+        about = middle if k % 2 else opened.q()
+        q = about + width * rng.uniform(-0.5, 0.5, opened.nq) * (high - low)
+        for slot in opened.slots.values():
             if (at := slot.quaternion) is not None:
                 q[at] /= np.linalg.norm(q[at])
         yield q
 
 
 def _within_limits(robot: Robot, q: Array) -> bool:
-    pairs = [(j.limits, robot.slots[j.name]) for j in robot.joints if j.name in robot.slots and j.freedom.is_single]
+    slots = robot.opened().slots
+    pairs = [(j.limits, slots[j.name]) for j in robot.joints if j.name in slots and j.freedom.is_single]
     return all(limits.lower - 1e-9 <= q[s.q] <= limits.upper + 1e-9 for limits, s in pairs)

@@ -1,0 +1,1 @@
+"""A machine: which coordinates lead, how the others follow, and where drives push."""

@@ -1,0 +1,434 @@
+"""A tree whose loops are closed, in one configuration: how followers move with what leads, and what they pass on.
+
+With J qd = 0 split as J_i qd_i + J_p qd_p = 0, the tree moves by qd = G qd_i, and its generalised forces project to
+those of the leading coordinates by G^T. Followers are found block after block, each from what is known before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+from linkwise.errors import LinkwiseError
+from linkwise.jet import Jet, is_zero, part
+from linkwise.mechanism import linear, square
+from linkwise.mechanism.loops import Cut, cuts
+from linkwise.mechanism.matrices import dot
+from linkwise.mechanism.partition import Block, Partition
+from linkwise.robot.tree import Tree
+from linkwise.scalar import Scalar, sqrt
+from linkwise.spatial import Wrench
+from linkwise.vector import EYE3, Vec3, cross
+
+Vector = list[Scalar]
+
+
+class Solver(Protocol):
+    """The inverse of a square matrix, applied."""
+
+    def solve(self, b: Sequence[Scalar]) -> Vector: ...
+
+    def solve_transposed(self, b: Sequence[Scalar]) -> Vector: ...
+
+    def determinant(self) -> Scalar: ...
+
+
+class Adjugate(NamedTuple):
+    """The inverse of a matrix of at most three rows, by minors: rows of its adjugate, and the determinant."""
+
+    rows: list[list[Scalar]]
+    whole: Scalar
+    inverse: Scalar
+
+    @classmethod
+    def of(cls, A: Sequence[Sequence[Scalar]]) -> Adjugate:
+        """The inverse of A."""
+        if len(A) == 1:
+            rows: list[list[Scalar]] = [[1.0]]
+        elif len(A) == 2:
+            rows = [[A[1][1], -A[0][1]], [-A[1][0], A[0][0]]]
+        else:
+            a, b, c = (Vec3(*(row[j] for row in A)) for j in range(3))
+            rows = [list(cross(b, c)), list(cross(c, a)), list(cross(a, b))]
+        whole = dot(rows[0], [row[0] for row in A])
+        scale = 1.0 / whole
+        return cls([[x * scale for x in row] for row in rows], whole, scale)
+
+    def solve(self, b: Sequence[Scalar]) -> Vector:
+        """x with A x = b."""
+        return [dot(row, b) for row in self.rows]
+
+    def solve_transposed(self, b: Sequence[Scalar]) -> Vector:
+        """x with A^T x = b."""
+        return [dot([row[k] for row in self.rows], b) for k in range(len(self.rows))]
+
+    def determinant(self) -> Scalar:
+        """det A."""
+        return self.whole
+
+
+class Scaled(NamedTuple):
+    """A system whose equations were multiplied by weights, so that lengths and angles compare."""
+
+    factors: square.QR
+    weights: list[float]
+
+    def solve(self, b: Sequence[Scalar]) -> Vector:
+        """x with A x = b."""
+        return self.factors.solve([w * x for w, x in zip(self.weights, b, strict=True)])
+
+    def solve_transposed(self, b: Sequence[Scalar]) -> Vector:
+        """x with A^T x = b."""
+        return [w * x for w, x in zip(self.weights, self.factors.solve_transposed(b), strict=True)]
+
+    def determinant(self) -> Scalar:
+        """The determinant of the weighted matrix."""
+        return self.factors.determinant()
+
+
+class Linkage:
+    """A tree with closed loops in one configuration: the `Posture` of a machine whose followers are found.
+
+    Source: [Khalil] (4)-(7), (55)-(58), with the transpose in (57).
+    """
+
+    def __init__(self, tree: Tree, q: Sequence[Scalar], part: Partition) -> None:
+        self.tree, self.q, self.part = tree, q, part
+        self.cuts: list[Cut] = cuts(tree, q, part.loops, part.normals)
+
+    # ---- motion
+
+    def rates(self, lead: Sequence[Scalar]) -> Vector:
+        """The tree's velocities, G qd_i."""
+        qd = self._led(lead)
+        for block, solver in self._systems:
+            off = self._chosen(block, [self.cuts[k].rate(qd) for k in self._loops(block)])
+            for v, x in zip(block.passive, solver.solve([-x for x in off]), strict=True):
+                qd[v] = x
+        return qd
+
+    def accelerations(self, qd: Sequence[Scalar], lead: Sequence[Scalar]) -> Vector:
+        """The tree's accelerations, from its velocities and the accelerations of what leads."""
+        qdd = self._led(lead)
+        for block, solver in self._systems:
+            off = self._chosen(block, [self.cuts[k].acceleration(qd, qdd) for k in self._loops(block)])
+            for v, x in zip(block.passive, solver.solve([-x for x in off]), strict=True):
+                qdd[v] = x
+        return qdd
+
+    def led(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> tuple[Vector, Vector]:
+        """The tree's velocities and accelerations."""
+        rates = self.rates(qd)
+        return rates, self.accelerations(rates, qdd)
+
+    @cached_property
+    def columns(self) -> list[Vector]:
+        """Columns of G = dq / dq_i, one for each leading coordinate."""
+        n = len(self.part.independent)
+        return [self.rates([1.0 if i == k else 0.0 for i in range(n)]) for k in range(n)]
+
+    def gathered(self, columns: Sequence[Sequence[Scalar]]) -> list[Vector]:
+        """Columns for each leading coordinate, from those for each coordinate of the tree: J G."""
+        found = []
+        for g in self.columns:
+            used = [(x, column) for x, column in zip(g, columns, strict=True) if not is_zero(x)]
+            found.append([sum((x * column[r] for x, column in used), 0.0) for r in range(len(columns[0]))])
+        return found
+
+    def form(self, M: Sequence[Sequence[Scalar]]) -> list[Vector]:
+        """G^T M G of a symmetric matrix."""
+        moved = [[dot(row, g) for row in M] for g in self.columns]
+        size = range(len(moved))
+        A: list[Vector] = [[0.0 for _ in size] for _ in size]
+        for i in size:
+            for j in range(i + 1):
+                A[i][j] = A[j][i] = dot(self.columns[i], moved[j])
+        return A
+
+    def moving(self, qd: Sequence[Scalar]) -> Linkage:
+        """This machine with the rates of its positions, at velocities of the tree."""
+        q = list(self.q)
+        for kind, at, to in self.tree.coordinates:
+            if kind.nv == 1 and hasattr(q[at.start], "turning"):
+                q[at.start] = q[at.start].turning(qd[to.start])
+            else:
+                q[at] = [Jet(pair) for pair in zip(q[at], kind.q_dot(q[at], qd[to]), strict=True)]
+        return Linkage(self.tree, q, self.part)
+
+    def moving_columns(self, qd: Sequence[Scalar]) -> Iterator[tuple[Vector, Vector]]:
+        """The tree's velocities for a unit of each leading one, and their rates at velocities of the tree."""
+        for column in self.moving(qd).columns:
+            yield [part(x) for x in column], [part(x, 1) for x in column]
+
+    def gathered_rates(self, columns: Callable[[], list[Vector]], rates: list[Vector], qd: Sequence[Scalar]) -> Any:
+        """Rates of `gathered` columns, from the tree's columns and their rates: J_dot G + J G_dot."""
+        moved, tree_columns, found = self.gathered(rates), columns(), []
+        for there, (_, g_dot) in zip(moved, self.moving_columns(qd), strict=True):
+            used = [(x, column) for x, column in zip(g_dot, tree_columns, strict=True) if not is_zero(x)]
+            found.append([y + sum((x * column[r] for x, column in used), 0.0) for r, y in enumerate(there)])
+        return found
+
+    def determinant(self) -> Scalar:
+        """Of the loop equations over the coordinates that follow; its sign tells the assembly mode."""
+        total: Scalar = 1.0
+        for _, solver in self._systems:
+            total = total * solver.determinant()
+        return total
+
+    def gap(self, block: Block) -> Vector:
+        """What the equations of a block are off by."""
+        return self._chosen(block, [self.cuts[k].gap() for k in self._loops(block)])
+
+    def openness(self) -> Scalar:
+        """How far loops are open: over all equations, lengths by the mechanism's size, and the side of each axis."""
+        every = [x for cut in self.cuts for x in cut.gap()]
+        values = [x * w for x, w in zip(every, self.part.weights, strict=True)]
+        values += [cut.closure.flipped(cut.R) for cut in self.cuts]
+        return sqrt(sum((x * x for x in values), 0.0))
+
+    def newton_system(self) -> tuple[Block, Solver]:
+        """The last block, of what has no closed form, and its system."""
+        return self._systems[-1]
+
+    # ---- forces
+
+    def project(self, tau: Sequence[Scalar]) -> Vector:
+        """G^T tau: what generalised forces of the tree are at the leading coordinates."""
+        return self._passed(tau).own(self)
+
+    def multipliers(self, tau: Sequence[Scalar]) -> Vector:
+        """For every loop equation the multiplier that takes the forces `tau` off the coordinates that follow."""
+        return self._passed(tau).multipliers
+
+    def drives(self, tau: Sequence[Scalar], weights: Sequence[Scalar] | None = None) -> Vector:
+        """Torques of the drives that amount to the tree's generalised forces `tau`.
+
+        Where every drive leads, the forces at all that leads; those without a drive are residuals. Where there are more
+        drives than needed, those with the least sum of weight * torque^2.
+        """
+        if self.all_lead:
+            return self.project(tau)
+        return self._shared(self._passed(tau), weights)
+
+    def share(self, force: Sequence[Scalar], weights: Sequence[Scalar] | None = None) -> Vector:
+        """Torques of the drives that amount to a force at the leading coordinates."""
+        return self.drives(self._led(force), weights)
+
+    def force_of(self, torques: Sequence[Scalar]) -> Vector:
+        """What torques of the drives are at the leading coordinates."""
+        return self.project(self.applied(torques))
+
+    def applied(self, torques: Sequence[Scalar]) -> Vector:
+        """The generalised forces of the tree that the drives exert."""
+        places = self.part.independent if self.all_lead else self.part.active
+        full: Vector = [0.0] * self.tree.nv
+        for v, x in zip(places, torques, strict=True):
+            full[v] = x
+        return full
+
+    def carried(self, tau: Sequence[Scalar], torques: Sequence[Scalar]) -> Vector:
+        """Multipliers of all equations where the tree needs the forces `tau` and the drives give these torques."""
+        return self.multipliers([x - y for x, y in zip(tau, self.applied(torques), strict=True)])
+
+    def cut_wrenches(self, tau: Sequence[Scalar], torques: Sequence[Scalar]) -> Vector:
+        """What a exerts on b through each cut joint, force and moment in the axes of its frame a, flat.
+
+        Equations that were left out as dependent carry nothing.
+        """
+        multipliers = self.carried(tau, torques)
+        return [
+            x
+            for cut, span in zip(self.cuts, self.part.spans, strict=True)
+            for x in cut.wrench([multipliers[r] for r in span])
+        ]
+
+    def cut_loads(self, cut: Sequence[Scalar]) -> list[tuple[int, Wrench]]:
+        """What cut joints exert on the bodies that they join, each about its origin in its axes."""
+        found = []
+        for k, c in enumerate(self.cuts):
+            six = cut[6 * k : 6 * k + 6]
+            wrench = Wrench(Vec3(*six[:3]), Vec3(*six[3:]))
+            (i, X_a), (j, X_b) = self.tree.places[c.loop.a], self.tree.places[c.loop.b]
+            a, b, back = X_a @ c.loop.origin_a, X_b @ c.loop.origin_b, c.R.T
+            on_b = Wrench(back @ wrench.force, back @ wrench.moment).seen_from(b.R, b.p)
+            found += [(i, -wrench.seen_from(EYE3, c.p).seen_from(a.R, a.p)), (j, on_b)]
+        return [(i, wrench) for i, wrench in found if i]
+
+    @cached_property
+    def all_lead(self) -> bool:
+        """Whether no drive is at a coordinate that follows."""
+        return set(self.part.active) <= set(self.part.independent)
+
+    # ---- within
+
+    def _led(self, lead: Sequence[Scalar]) -> Vector:
+        full: Vector = [0.0] * self.tree.nv
+        for v, x in zip(self.part.independent, lead, strict=True):
+            full[v] = x
+        return full
+
+    def _loops(self, block: Block) -> list[int]:
+        return [k for k, span in enumerate(self.part.spans) if any(r in span for r in block.rows)]
+
+    def _chosen(self, block: Block, values: Sequence[Sequence[Scalar]]) -> Vector:
+        """Of the values of all equations of a block's loops, those of its rows."""
+        by_row = {
+            r: x
+            for k, group in zip(self._loops(block), values, strict=True)
+            for r, x in zip(self.part.spans[k], group, strict=True)
+        }
+        return [by_row[r] for r in block.rows]
+
+    @cached_property
+    def _systems(self) -> list[tuple[Block, Solver]]:
+        return [(block, self._system(block)) for block in self.part.blocks]
+
+    def _system(self, block: Block) -> Solver:
+        """The equations of a block over the coordinates that they give."""
+        place = {v: j for j, v in enumerate(block.passive)}
+        A: list[list[Scalar]] = [[0.0] * len(place) for _ in block.rows]
+        for k in self._loops(block):
+            at = {r: i for i, r in enumerate(block.rows) if r in self.part.spans[k]}
+            for column in self.cuts[k].columns(place.__contains__):
+                for r, x in zip(self.part.spans[k], self.cuts[k].changes(column), strict=True):
+                    if r in at:
+                        A[at[r]][place[column.v]] = A[at[r]][place[column.v]] + x
+        if len(A) <= 3:
+            return Adjugate.of(A)
+        weights = [self.part.weights[r] for r in block.rows]
+        scaled = [[x * w for x in row] for row, w in zip(A, weights, strict=True)]
+        return Scaled(square.factorise(scaled, "loop equations of the passive joints"), weights)
+
+    def _passed(self, tau: Sequence[Scalar]) -> Passed:
+        """The tree's forces, taken off what follows and passed on through the loops, the last block first."""
+        passed = Passed(list(tau), [0.0] * len(self.part.weights), {})
+        for block, solver in reversed(self._systems):
+            found = solver.solve_transposed([passed.tau[v] for v in block.passive])
+            for r, x in zip(block.rows, found, strict=True):
+                passed.multipliers[r] = x
+            for k in self._loops(block):
+                mine = [passed.multipliers[r] if r in block.rows else 0.0 for r in self.part.spans[k]]
+                passed.push(self, k, mine, block)
+            for v in block.passive:
+                passed.tau[v] = 0.0
+        return passed
+
+    def _shared(self, passed: Passed, weights: Sequence[Scalar] | None) -> Vector:
+        """Torques of the drives for forces at the leading coordinates that were passed on.
+
+        Drives that lead take what is left at their own coordinates; those that follow must carry the others.
+        """
+        part = self.part
+        beyond = [v for v in part.active if v not in part.independent]
+        undriven = [v for v in part.independent if v not in part.active]
+        if len(beyond) < len(undriven):
+            raise LinkwiseError(
+                f"loops: expected at least {len(undriven)} drives among the joints that follow, for as many leading"
+                f" coordinates without one, got {len(beyond)}. Name more active joints in the loops."
+            )
+        rows = {v: self._passed([-1.0 if k == v else 0.0 for k in range(self.tree.nv)]) for v in beyond}
+        if weights is None and len(beyond) == len(undriven):
+            groups = self._groups(undriven, [passed, *rows.values()])
+            W = [-x for x in passed.components(self, groups)]
+            K = [row.components(self, groups) for row in rows.values()]
+            found = dict(zip(beyond, square.factorise(K, "drives of the platform").solve_transposed(W), strict=True))
+            left = passed.own(self)
+            for at, v in enumerate(part.independent):
+                if v in part.active:
+                    pushed = [row.own(self)[at] * found[b] for b, row in rows.items()]
+                    found[v] = left[at] + sum(pushed, 0.0)
+            return [found[v] for v in part.active]
+        unit = {v: [1.0 if w == v else 0.0 for w in part.independent] for v in part.independent if v in part.active}
+        G = [unit[v] if v in unit else [-x for x in rows[v].own(self)] for v in part.active]
+        inverse = [1.0 / w for w in weights] if weights is not None else [1.0] * len(G)
+        n = range(len(part.independent))
+        S = [[sum((g[i] * w * g[j] for g, w in zip(G, inverse, strict=True)), 0.0) for j in n] for i in n]
+        x = linear.solve(linear.factorise(S, _no_drive), passed.own(self))
+        return [w * dot(g, x) for g, w in zip(G, inverse, strict=True)]
+
+    def _groups(self, wanted: Sequence[int], passed: Sequence[Passed]) -> list[Group]:
+        """The bodies whose coordinates are wanted, and whether forces on them may stay in axes that do not turn."""
+        found, left = [], list(wanted)
+        for k, body in enumerate(self.tree.bodies):
+            places = [v for v, _ in body.axes if v in left]
+            if not places:
+                continue
+            seen = {key[0] for p in passed for key in p.pending if key[1] == k}
+            whole = len(places) == len(body.axes) >= 3 and len(seen) == 1
+            found.append(Group(k, tuple(places), next(iter(seen)) if whole else None))
+            left = [v for v in left if v not in places]
+        return found
+
+
+class Group(NamedTuple):
+    """A body and some of its coordinates; with a cut's base, forces are compared in the axes of that base."""
+
+    body: int
+    places: tuple[int, ...]
+    base: int | None
+
+
+class Passed(NamedTuple):
+    """Generalised forces of a tree on their way to what leads.
+
+    `tau` are forces at coordinates; `pending` are wrenches on bodies of several coordinates, by the body from which
+    they are seen and the body they act on, in the axes of the first about the origin of the second, summed before they
+    are turned; `multipliers` are those of all equations.
+    """
+
+    tau: Vector
+    multipliers: Vector
+    pending: dict[tuple[int, int], tuple[Cut, Wrench]]
+
+    def push(self, linkage: Linkage, k: int, multipliers: Sequence[Scalar], block: Block) -> None:
+        """Take off what the cut k exerts with these multipliers on all but the coordinates of the block."""
+        cut = linkage.cuts[k]
+        base = linkage.tree.bodies[(cut.path_a or cut.path_b)[0]].parent
+        for i, wrench in cut.on_bodies(cut.push(multipliers)):
+            axes = linkage.tree.bodies[i].axes
+            if all(v in block.passive for v, _ in axes):
+                continue
+            if len(axes) > 1:
+                before = self.pending.get((base, i))
+                self.pending[base, i] = (cut, wrench if before is None else before[1] + wrench)
+                continue
+            for v, x in cut.projected(i, wrench):
+                if v not in block.passive:
+                    self.tau[v] = self.tau[v] - x
+
+    def own(self, linkage: Linkage) -> Vector:
+        """Forces at the leading coordinates, in their own axes."""
+        tau = list(self.tau)
+        for (_, i), (cut, wrench) in self.pending.items():
+            R = cut.X[i].R.T
+            turned = Wrench(R @ wrench.force, R @ wrench.moment)
+            for v, unit in linkage.tree.bodies[i].axes:
+                tau[v] = tau[v] - turned.power(unit)
+        return [tau[v] for v in linkage.part.independent]
+
+    def components(self, linkage: Linkage, groups: Sequence[Group]) -> Vector:
+        """The negative forces at some leading coordinates; of whole bodies in axes that do not turn with them."""
+        own = dict(zip(linkage.part.independent, self.own(linkage), strict=True))
+        found: Vector = []
+        for group in groups:
+            if group.base is None:
+                found += [-own[v] for v in group.places]
+                continue
+            body = linkage.tree.bodies[group.body]
+            pair = self.pending.get((group.base, group.body))
+            parts = [(any(body.kind.lengths), lambda w: w.force, lambda u: u.linear)]
+            parts += [(not all(body.kind.lengths), lambda w: w.moment, lambda u: u.angular)]
+            tau = [(self.tau[v], unit) for v, unit in body.axes]
+            for wanted, of_wrench, of_unit in parts:
+                if not wanted:
+                    continue
+                bare = sum((of_unit(unit) * x for x, unit in tau), Vec3(0.0, 0.0, 0.0))
+                base = next(c for c in linkage.cuts if group.body in c.X)
+                turned = base.X[group.body].R @ bare
+                found += list((of_wrench(pair[1]) if pair else Vec3(0.0, 0.0, 0.0)) - turned)
+        return found
+
+
+def _no_drive(k: int) -> LinkwiseError:
+    return LinkwiseError(f"loops: no active joint acts on independent coordinate {k}.")

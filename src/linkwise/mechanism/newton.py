@@ -1,0 +1,142 @@
+"""Newton's method for loops without a closed form: one turn of it, over any scalar, so that it can be compiled.
+
+From the reference, where the loops are closed, what leads goes to its goal in strides. After a stride what follows is
+first led along its velocity and then closed by Newton's method. A stride that fails, changes the sign of the
+determinant or jumps is taken again, shorter: so the assembly mode is kept, and a goal that cannot be reached is not a
+number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan, nan
+from typing import Any, NamedTuple
+
+from linkwise.scalar import Scalar, absolute, less, sqrt, where
+
+MOST = 600  # turns
+LONGEST = 0.5  # rad or lengths of the mechanism, by which what leads goes in one stride
+SHORTEST = 2.0**-10  # of the way
+TURNS = 8  # of Newton's method after a stride
+NEAR, THERE = 1e-3, 1e-7  # of a step: after a stride, and at the goal, where the next one is its square
+OPEN = 1e-6  # of the mechanism's size: no equation may be left open more than this
+
+
+class State(NamedTuple):
+    """Where the method stands; flat lists over any scalar.
+
+    Args:
+        y: what follows, now.
+        y0: what follows, where the last stride ended.
+        v0: its velocity there, for the whole way in unit time.
+        place: how far of the way is gone, how far the last stride had gone, the length of this one, and turns since.
+    """
+
+    y: list[Scalar]
+    y0: list[Scalar]
+    v0: list[Scalar]
+    place: list[Scalar]
+
+
+def start(machine: Any) -> State:
+    """At the reference."""
+    structure = machine.structure
+    y = [float(structure.reference[k]) for k in structure.sought]
+    return State(y, list(y), [0.0] * len(sought_rates(machine)), [0.0, 0.0, 0.0, 0.0])
+
+
+def sought_rates(machine: Any) -> list[int]:
+    """Places in `qd` of the tree of what is sought."""
+    sought = set(machine.structure.sought)
+    return [v for _, at, to in machine.tree.coordinates if at.start in sought for v in range(to.start, to.stop)]
+
+
+def turn(machine: Any, q: Sequence[Scalar], now: State) -> tuple[State, Scalar]:
+    """The state after one turn, and whether (1 or 0) more are needed."""
+    structure = machine.structure
+    home = [float(structure.reference[k]) for k in structure.lead_q]
+    s, s0, h, turns = now.place
+    way: list[Scalar] = [0.0] * machine.nv
+    lead: list[Scalar] = list(q)
+    for kind, at, to in machine.coordinates:
+        way[to] = kind.difference(home[at], q[at])
+    for kind, at, to in machine.coordinates:
+        lead[at] = kind.integrate(home[at], way[to], s)
+    lead = [where(less(s, 1.0), a, b) for a, b in zip(lead, q, strict=True)]  # the goal itself, without round-off
+    linkage = machine.with_followers(now.y).at(lead)
+    places = sought_rates(machine)
+    block, solver = linkage.newton_system()
+    step = dict(zip(block.passive, solver.solve([-x for x in linkage.gap(block)]), strict=True))
+    full = linkage.rates(way)
+    d, v = [step[k] for k in places], [full[k] for k in places]
+    size = sqrt(sum((x * x for x in d), 0.0))
+    closer = _moved(machine, now.y, [x / sqrt(1.0 + size * size) for x in d], 1.0)
+
+    # has this stride arrived, and where it should?
+    last = less(1.0 - 1e-12, s)
+    arrived = less(size, where(last, THERE, NEAR)) * less(linkage.openness(), where(last, OPEN, 1.0))
+    side = less(0.0, linkage.determinant() * structure.side)
+    led = _moved(machine, now.y0, now.v0, s - s0)
+    jump = sqrt(sum((x * x for x in _between(machine, led, now.y)), 0.0))
+    reach = sqrt(sum((x * x for x in now.v0), 0.0)) * (s - s0)
+    near = less(jump, 0.15 + 0.5 * reach)
+    good = arrived * side * near
+
+    # go on with the next stride, try this one again with half the length, or close it further
+    far = sqrt(sum((x * x for x in way), 0.0))
+    longest = where(less(far, LONGEST), 1.0, LONGEST / where(less(far, 1e-30), 1.0, far))
+    failed = (1.0 - good) * where(less(size, 1e30), less(TURNS - 0.5, turns) + arrived, 1.0)
+    failed = where(less(0.5, failed), 1.0, 0.0)
+    stride = where(good, where(less(longest, 2.0 * h), longest, 2.0 * h), h * where(failed, 0.25, 1.0))
+    stride = where(less(stride, SHORTEST), where(good, longest, stride), stride)
+    begin = where(good, s, s0)
+    ahead = where(good, where(less(1.0 - stride, s), 1.0, s + stride), where(failed, s0 + stride, s))
+    y0 = [where(good, a, b) for a, b in zip(closer, now.y0, strict=True)]
+    v0 = [where(good, a, b) for a, b in zip(v, now.v0, strict=True)]
+    predicted = _moved(machine, y0, v0, ahead - begin)
+    again = where(less(0.5, good + failed), 1.0, 0.0)
+    done = good * last
+    lost = failed * less(stride, SHORTEST)
+    y = [where(again, a, b) for a, b in zip(predicted, closer, strict=True)]
+    y = [where(done, a, where(lost, nan, b)) for a, b in zip(closer, y, strict=True)]
+    place = [ahead, begin, stride, where(again, 0.0, turns + 1.0)]
+    return State(y, y0, v0, place), (1.0 - done) * (1.0 - lost)
+
+
+def solved(machine: Any, q: Sequence[float]) -> tuple[float, ...]:
+    """What follows, in plain Python; not numbers where the loops cannot be closed."""
+    now = start(machine)
+    for _ in range(MOST):
+        try:
+            now, left = turn(machine, q, now)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            break
+        if not left or isnan(left):
+            return tuple(now.y)
+    return (nan,) * len(now.y)
+
+
+def _moved(machine: Any, y: Sequence[Scalar], v: Sequence[Scalar], time: Scalar) -> list[Scalar]:
+    """What is sought after moving with a constant velocity for some time."""
+    found: list[Scalar] = []
+    for kind, at, to in _parts(machine):
+        found += kind.integrate(y[at], v[to], time)
+    return found
+
+
+def _between(machine: Any, y0: Sequence[Scalar], y1: Sequence[Scalar]) -> list[Scalar]:
+    """The velocity that leads from one to the other in unit time."""
+    found: list[Scalar] = []
+    for kind, at, _ in _parts(machine):
+        found += kind.difference(y0[at], y1[at])
+    return [absolute(x) for x in found]
+
+
+def _parts(machine: Any) -> list[tuple[Any, slice, slice]]:
+    """The joints that are sought, with their places among what is sought."""
+    found, k, m = [], 0, 0
+    for kind, at, _ in machine.tree.coordinates:
+        if kind.nv and at.start in machine.structure.sought:
+            found.append((kind, slice(k, k + kind.nq), slice(m, m + kind.nv)))
+            k, m = k + kind.nq, m + kind.nv
+    return found

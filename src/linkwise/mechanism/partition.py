@@ -1,0 +1,83 @@
+"""Which coordinates of a tree lead, which follow, and by which equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from linkwise.mechanism.loops import CLOSURES
+from linkwise.robot.loop import Loop
+from linkwise.vector import Vec3
+
+
+class Block(NamedTuple):
+    """Coordinates that follow together, from as many equations; all that these hold besides is known before.
+
+    Args:
+        rows: places among all loop equations.
+        passive: places in `qd`.
+    """
+
+    rows: tuple[int, ...]
+    passive: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Which coordinates of a tree lead, which follow, and by which equations; all are places in `qd`.
+
+    Args:
+        loops: the cut joints.
+        rows: of their equations, those that are independent.
+        independent: coordinates that lead.
+        passive: coordinates that follow, as many as `rows`.
+        active: coordinates with a force of their own; those that do not lead are redundant, or drive a platform.
+        size: a length of the mechanism, m, that makes lengths comparable with angles.
+        order: the coordinates that follow in blocks, each from what is known before; empty for one block of all.
+        normals: for each loop the direction across which its equations are dependent, if it is planar, in the axes of
+            the link that carries both ends; empty for none.
+    """
+
+    loops: tuple[Loop, ...]
+    rows: tuple[int, ...]
+    independent: tuple[int, ...] = ()
+    passive: tuple[int, ...] = ()
+    active: tuple[int, ...] = ()
+    size: float = 1.0
+    order: tuple[Block, ...] = ()
+    normals: tuple[Vec3 | None, ...] = ()
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """`order`, or all at once."""
+        return self.order or ((Block(self.rows, self.passive),) if self.passive else ())
+
+    @cached_property
+    def driven(self) -> tuple[int, ...]:
+        """Leading coordinates whose accelerations are given to the inverse model."""
+        return tuple(v for v in self.independent if v in self.active)
+
+    @cached_property
+    def free(self) -> tuple[int, ...]:
+        """Leading coordinates that only springs act on."""
+        return tuple(v for v in self.independent if v not in self.active)
+
+    @cached_property
+    def spans(self) -> tuple[range, ...]:
+        """For each loop the places of its equations among all."""
+        found, at = [], 0
+        for loop in self.loops:
+            n = len(CLOSURES[loop.kind].names)
+            found.append(range(at, at + n))
+            at += n
+        return tuple(found)
+
+    @cached_property
+    def weights(self) -> tuple[float, ...]:
+        """By what each of all equations is multiplied, so that lengths are measured by the mechanism's size."""
+        found: list[float] = []
+        for loop in self.loops:
+            n = CLOSURES[loop.kind].lengths
+            found += [1.0 / self.size] * n + [1.0] * (len(CLOSURES[loop.kind].names) - n)
+        return tuple(found)

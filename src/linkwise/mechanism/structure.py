@@ -1,0 +1,254 @@
+"""How a robot with loops moves: what leads, what follows and by which equations, checked on numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from linkwise.errors import ModelError
+from linkwise.mechanism.assemble import Configuration, configurations, size_of
+from linkwise.mechanism.closed_form import Form, closed_forms
+from linkwise.mechanism.loops import CLOSURES, cuts, looped_coordinates
+from linkwise.mechanism.partition import Block, Partition
+from linkwise.mechanism.rank import Array, independent_rows, rank_of
+from linkwise.robot.joint import Kind
+from linkwise.robot.robot import Robot
+from linkwise.robot.tree import Tree
+from linkwise.vector import Vec3, cross, dot
+
+KEPT = 64
+FLAT = 1e-9  # sine of the angle by which an axis may be off a plane's normal
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """How a robot with loops moves.
+
+    Args:
+        robot: with its loops.
+        part: coordinates and equations by number.
+        reference: positions of the tree that close the loops.
+        mobility: number of leading coordinates.
+        equations: names of all loop equations.
+        dependent: names of those that follow from others, as the ones out of the plane of a planar mechanism.
+        forms: closed forms of followers, in an order in which each finds what it needs.
+        sought: places in positions of the tree of what Newton's method finds.
+    """
+
+    robot: Robot
+    part: Partition
+    reference: Array
+    mobility: int
+    equations: tuple[str, ...]
+    dependent: tuple[str, ...]
+    forms: tuple[Form, ...]
+    sought: tuple[int, ...]
+
+    @cached_property
+    def lead_q(self) -> tuple[int, ...]:
+        """Places of the leading positions in those of the tree."""
+        slots = self.robot.opened().slots
+        return tuple(slots[n].q + k for n in self.robot.coordinates for k in range(slots[n].nq))
+
+    @cached_property
+    def coordinates(self) -> tuple[tuple[Kind, slice, slice], ...]:
+        """How what leads moves, and its places in `q` and `qd`."""
+        slots = self.robot.slots.values()
+        return tuple((s.kind, slice(s.q, s.q + s.nq), slice(s.v, s.v + s.nv)) for s in slots)
+
+    @cached_property
+    def drive_places(self) -> tuple[int, ...]:
+        """Where the drives of joints are in `tau`, as `Robot.motors` has them."""
+        return tuple(int(k) for k in self.robot.motors)
+
+    @property
+    def independent(self) -> tuple[str, ...]:
+        """Names of the joints whose positions are chosen, and of motors behind springs."""
+        return self.robot.coordinates
+
+    @cached_property
+    def passive(self) -> tuple[str, ...]:
+        """Names of the joints that follow."""
+        return tuple(n for n in self.robot.opened().slots if n not in self.robot.slots)
+
+    @cached_property
+    def active(self) -> tuple[str, ...]:
+        """Names of the coordinates with a force of their own."""
+        slots = self.robot.opened().slots
+        return tuple(n for n, s in slots.items() if s.v in self.part.active)
+
+    @cached_property
+    def free(self) -> tuple[str, ...]:
+        """Names of leading joints that only their springs act on."""
+        return tuple(n for n in self.independent if n not in self.active)
+
+    @cached_property
+    def redundant(self) -> tuple[str, ...]:
+        """Names of active joints that follow."""
+        return tuple(n for n in self.active if n not in self.independent)
+
+    @cached_property
+    def side(self) -> float:
+        """The sign of the determinant of the loop equations at the reference."""
+        from linkwise.mechanism.linkage import Linkage
+
+        tree = Tree.of(self.robot)
+        return 1.0 if Linkage(tree, self.reference.tolist(), self.part).determinant() > 0.0 else -1.0
+
+    def solved(self, machine: Any, q: Sequence[Any]) -> tuple[Any, ...]:
+        """Positions that Newton's method finds, in plain Python."""
+        from linkwise.mechanism.newton import solved
+
+        return solved(machine, q)
+
+    def __str__(self) -> str:
+        def names(group: tuple[str, ...]) -> str:
+            return ", ".join(group) or "none"
+
+        total, count = len(self.equations), self.robot.opened().nv
+        lines = [
+            f"mobility {self.mobility} = {count} coordinates - rank {len(self.part.rows)} of {total} equations",
+            f"independent: {names(self.independent)}",
+            f"passive: {names(self.passive)}",
+        ]
+        lines += [f"free, moved by springs: {names(self.free)}"] if self.free else []
+        lines += [f"redundantly driven: {names(self.redundant)}"] if self.redundant else []
+        lines += [f"equations that follow from others: {names(self.dependent)}"] if self.dependent else []
+        return "\n".join(lines)
+
+
+@lru_cache(maxsize=KEPT)
+def structure_of(robot: Robot) -> Structure:
+    """How a robot with loops moves, or an error that says what is wrong with its mobility."""
+    tree, several = Tree.of(robot), configurations(robot)
+    rank, total = several[0].rank, len(several[0].J)
+    if tree.nv == rank:
+        raise ModelError(
+            f"robot {robot.name!r}: expected loops that leave some motion, got {tree.nv} coordinates and"
+            f" {rank} independent of {total} loop equations, so that nothing moves. Give a cut joint more freedom, or"
+            " take a loop away."
+        )
+    slots = robot.opened().slots
+    passive = [n for n in slots if n not in robot.slots]
+    columns = _coordinates(slots, passive)
+    found = _held_by(robot, columns, several, rank, total)
+    independent = _coordinates(slots, robot.coordinates)
+    active = {name for loop in robot.loops for name in loop.active}
+    looped = looped_coordinates(tree, robot.loops)
+    elastic = {j.name for j in robot.joints if j.is_elastic}
+    driven = [
+        n for n, s in slots.items()
+        if n not in elastic and (n in active or n.endswith(".motor") or not looped & set(range(s.v, s.v + s.nv)))
+    ]  # fmt: skip
+    known = [slots[n].q + k for n in robot.coordinates for k in range(slots[n].nq)]
+    forms, _ = closed_forms(tree, robot.loops, known, found.q.tolist())
+    normals = tuple(_normal(tree, robot, k, found.q) for k in range(len(robot.loops)))
+    size = size_of(tree, robot)
+    bare = Partition(robot.loops, (), independent, columns, _coordinates(slots, driven), size, normals=normals)
+    J = _jacobian(tree, bare, found.q)
+    blocks, sought = _blocks(tree, bare, J, forms, columns)
+    rows = tuple(sorted(r for block in blocks for r in block.rows))
+    part = Partition(robot.loops, rows, independent, columns, bare.active, size, tuple(blocks), normals)
+    names = equation_names(robot)
+    places = tuple(
+        at.start + k for kind, at, to in tree.coordinates if to.start in sought and kind.nv for k in range(kind.nq)
+    )
+    return Structure(
+        robot, part, found.q, tree.nv - rank, names, tuple(n for k, n in enumerate(names) if k not in rows),
+        tuple(forms), places,
+    )  # fmt: skip
+
+
+def _held_by(
+    robot: Robot, columns: tuple[int, ...], several: Sequence[Configuration], rank: int, total: int
+) -> Configuration:
+    """A configuration in which the followers are determined, or an error that says which joints to name."""
+    for c in several:
+        if len(columns) == rank and rank_of(c.J[:, list(columns)]) == rank:
+            return c
+    looped = looped_coordinates(Tree.of(robot), robot.loops)
+    slots = robot.opened().slots
+    inside = [n for n, s in slots.items() if set(range(s.v, s.v + s.nv)) & looped]
+    lead, follow = [n for n in inside if n in robot.slots], [n for n in inside if n not in robot.slots]
+    got = f"{len(lead)} ({_listed(lead)})" if lead else "none"
+    mobility = len(looped) - rank
+    if len(columns) < rank:
+        raise ModelError(
+            f"robot {robot.name!r}: expected joints that lead and leave {rank} coordinates to the loops, which have"
+            f" {mobility} degree(s) of freedom, got {got}, more than can be chosen."
+            f" Name {mobility} of them in leads=(...); the other active joints are then redundant drives."
+        )
+    J = several[0].J
+    left = [n for n in follow if rank_of(_without(J, columns, slots[n])) == rank_of(J[:, list(columns)])]
+    raise ModelError(
+        f"robot {robot.name!r}: expected active joints that determine the {mobility} degree(s) of freedom of its loops"
+        f" ({len(looped)} coordinates less the rank {rank} of {total} equations), got {got}:"
+        f" {_listed(left) or 'a floating joint'} would not be determined."
+        f" Name further joints in a Loop's active ({_listed(follow)}), or in leads=(...) where nothing drives them."
+    )
+
+
+def _without(J: Array, columns: tuple[int, ...], slot: Any) -> Array:
+    return J[:, [v for v in columns if not slot.v <= v < slot.v + slot.nv]]
+
+
+def _jacobian(tree: Tree, part: Partition, q: Array) -> Array:
+    """Of all equations, in their own axes, with lengths measured by the mechanism's size."""
+    import numpy as np
+
+    rows = [row for cut in cuts(tree, q.tolist(), part.loops, part.normals) for row in cut.jacobian()]
+    scale = np.ones(tree.nv)
+    for kind, _, to in tree.coordinates:
+        scale[to] = [part.size if length else 1.0 for length in kind.lengths]
+    return np.array(rows, dtype=float) * np.array(part.weights)[:, None] * scale
+
+
+def _blocks(
+    tree: Tree, part: Partition, J: Array, forms: Sequence[Form], columns: Sequence[int]
+) -> tuple[list[Block], set[int]]:
+    """Followers in blocks: one for each closed form, and one for all that Newton's method finds."""
+    blocks, taken, left = [], set(), list(columns)
+    for form in forms:
+        own = [tree.bodies[i].v for i in form.bodies]
+        span = list(part.spans[part.loops.index(form.loop)])
+        rows = independent_rows(J[span][:, own], len(own))
+        blocks.append(Block(tuple(span[r] for r in rows), tuple(own)))
+        taken |= set(span)
+        left = [v for v in left if v not in own]
+    if left:
+        others = [r for r in range(len(J)) if r not in taken]
+        rows = independent_rows(J[others][:, left], len(left))
+        blocks.append(Block(tuple(others[r] for r in rows), tuple(left)))
+    return blocks, set(left)
+
+
+def _normal(tree: Tree, robot: Robot, k: int, q: Array) -> Vec3 | None:
+    """The normal of a planar loop with a cut hinge, in axes of the link that carries both ends; else None."""
+    loop = robot.loops[k]
+    if loop.kind != "revolute":
+        return None
+    cut = cuts(tree, q.tolist(), [loop])[0]
+    n = cut.a.R.column(2)
+    for i in (*cut.path_a, *cut.path_b):
+        for _, unit in tree.bodies[i].axes:
+            turn, slide = cut.X[i].R @ unit.angular, cut.X[i].R @ unit.linear
+            off = cross(turn, n)
+            if dot(off, off) > FLAT**2 or abs(dot(slide, n)) > FLAT:
+                return None
+    first = (cut.path_a or cut.path_b)[0]
+    return tree.bodies[tree.bodies[first].parent].of_link.R @ n
+
+
+def equation_names(robot: Robot) -> tuple[str, ...]:
+    """A name for each loop equation, such as "four_bar: x"."""
+    return tuple(f"{loop.name}: {e}" for loop in robot.loops for e in CLOSURES[loop.kind].names)
+
+
+def _coordinates(slots: Any, names: Sequence[str]) -> tuple[int, ...]:
+    return tuple(slots[n].v + k for n in names for k in range(slots[n].nv))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")

@@ -96,7 +96,7 @@ class Cut(NamedTuple):
         ends; it becomes the z of `axes`.
         """
         (i, X_a), (j, X_b) = tree.places[loop.a], tree.places[loop.b]
-        path_a, path_b = paths(tree, i, j)
+        path_a, path_b = tree.paths(i, j)
         axes = EYE3 if normal is None else _across(tree, (path_a or path_b)[0], normal)
         X: dict[int, Pose] = {}
         for path in (path_a, path_b):
@@ -274,17 +274,11 @@ def cuts(tree: Tree, q: Sequence[Scalar], loops: Sequence[Loop], normals: Sequen
     return [Cut.at(tree, q, loop, normals[k] if normals else None) for k, loop in enumerate(loops)]
 
 
-def paths(tree: Tree, i: int, j: int) -> tuple[list[int], list[int]]:
-    """The bodies that lead to i and to j from the last one that carries both, each outwards."""
-    up_i, up_j = tree.ancestors(i), tree.ancestors(j)
-    return [k for k in reversed(up_i) if k not in up_j], [k for k in reversed(up_j) if k not in up_i]
-
-
 def looped_coordinates(tree: Tree, loops: Sequence[Loop]) -> set[int]:
     """Places in `qd` of the coordinates that move the parts of a loop relative to each other."""
     found = set()
     for loop in loops:
-        for path in paths(tree, tree.places[loop.a][0], tree.places[loop.b][0]):
+        for path in tree.paths(tree.places[loop.a][0], tree.places[loop.b][0]):
             found |= {v for k in path for v, _ in tree.bodies[k].axes}
     return found
 

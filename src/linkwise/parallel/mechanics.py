@@ -13,8 +13,8 @@ from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.forces import gravity_forces
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, rate_of_change
 from linkwise.algorithms.kinematics import world_poses
-from linkwise.parallel.angle import Position
-from linkwise.parallel.leg_solution import Solution
+from linkwise.mechanism.angle import Position
+from linkwise.mechanism.leg import Solution
 from linkwise.parallel.mobility import Mobility, point_motion
 from linkwise.parallel.robot import Leg, ParallelRobot
 from linkwise.robot.align import aligned

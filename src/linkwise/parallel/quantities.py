@@ -15,7 +15,7 @@ from linkwise.errors import LinkwiseError
 from linkwise.mechanism.linear import LDL, factorise, solve
 from linkwise.mechanism.matrices import Matrix, product, times, transposed
 from linkwise.mechanism.square import factorise as factorise_square
-from linkwise.parallel.angle import Angle
+>from linkwise.mechanism.angle import Angle
 from linkwise.parallel.mechanics import LegMotion, Machine, Place, bracket, jacobian_rows, leg_motions, platform_wrench
 from linkwise.parallel.quantity import quantity
 from linkwise.scalar import Scalar, cos, sin

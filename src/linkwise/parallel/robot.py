@@ -11,7 +11,7 @@ from os import PathLike
 from typing import Any
 
 from linkwise.errors import ModelError, UnknownNameError
-from linkwise.parallel.leg_solution import Solution, solution_of
+from linkwise.mechanism.leg import Solution, solution_of
 from linkwise.parallel.mobility import MOBILITIES, Mobility
 from linkwise.robot import check
 from linkwise.robot.diagnose import Diagnostic

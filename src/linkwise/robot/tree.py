@@ -143,6 +143,11 @@ class Tree:
             i = self.bodies[i].parent
         return chain
 
+    def paths(self, i: int, j: int) -> tuple[list[int], list[int]]:
+        """The bodies that lead to i and to j from the last one that carries both, each outwards."""
+        up_i, up_j = self.ancestors(i), self.ancestors(j)
+        return [k for k in reversed(up_i) if k not in up_j], [k for k in reversed(up_j) if k not in up_i]
+
     def parameters(self) -> list[Scalar]:
         """The numbers that torques are linear in, in the order of `Robot.parameters`."""
         inertial: list[Scalar] = []

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from linkwise.scalar import Scalar, sqrt
+from linkwise.scalar import Scalar, is_number, sqrt
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,13 @@ class Angle:
 
 
 Position = Any  # of a joint: an Angle, or a length
+NOWHERE = Angle(math.nan, math.nan)
+
+
+def root(x: Scalar) -> Scalar:
+    """The square root of x; not a number where x is below zero."""
+    below = x.real < 0.0 if isinstance(x, complex) else is_number(x) and x < 0.0
+    return math.nan if below else sqrt(x)
 
 
 def sum_of_waves(a: Scalar, b: Scalar, d: Scalar, branch: float) -> Angle:
@@ -51,5 +58,5 @@ def sum_of_waves(a: Scalar, b: Scalar, d: Scalar, branch: float) -> Angle:
     """
     square = a * a + b * b
     inverse = 1.0 / square
-    rest = sqrt(square - d * d) * branch
+    rest = root(square - d * d) * branch
     return Angle((a * d - b * rest) * inverse, (b * d + a * rest) * inverse)

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from linkwise.errors import ModelError
-from linkwise.parallel.angle import Angle, Position, sum_of_waves
+from linkwise.mechanism.angle import Angle, Position, root, sum_of_waves
 from linkwise.robot.joint import Kind
 from linkwise.robot.tree import Tree
 from linkwise.rotation import Turn
-from linkwise.scalar import is_number, sqrt
+from linkwise.scalar import Scalar, is_number
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, Vec3, dot
 
@@ -43,7 +43,7 @@ class Solution:
     X: tuple[Pose, ...]
     tip: Vec3
     first: bool
-    heights: tuple[float, ...]
+    heights: tuple[Scalar, ...]
     branches: tuple[float, float] = (1.0, 1.0)
 
     def positions(self, p: Vec3) -> list[Position]:
@@ -64,7 +64,7 @@ class Solution:
         t = self.tip - Vec3(0.0, 0.0, self.heights[-1])
         if self.kinds[0].slides:
             d, square = e - w, dot(t, t)
-            x: Position = sqrt(square - d.x * d.x - d.y * d.y) * self.branches[0] - d.z
+            x: Position = root(square - d.x * d.x - d.y * d.y) * self.branches[0] - d.z
             v = Vec3(w.x - e.x, w.y - e.y, w.z - e.z - x)
         else:
             d = 0.5 * (dot(e, e) - dot(t, t) + dot(w, w)) - e.z * w.z
@@ -80,7 +80,7 @@ class Solution:
         if self.kinds[-1].slides:
             start, along = d + X.R @ self.tip, X.R.column(2)
             b = dot(start, along)
-            x: Position = sqrt(square + (b * b - dot(start, start))) * self.branches[0] - b
+            x: Position = root(square + (b * b - dot(start, start))) * self.branches[0] - b
             u = start + along * x
         else:
             d, t = X.R.T @ d, self.tip
@@ -97,6 +97,29 @@ class Solution:
         row = X[1].R.z
         second = sum_of_waves(row.x * u.x + row.y * u.y, row.y * u.x - row.x * u.y, v.z - row.z * u.z, self.branches[1])
         return [_turn(Turn(X[1].R, second.c, second.s) @ u, v), second]
+
+
+def heights(X: Pose) -> tuple[Scalar, Scalar]:
+    """Where the z axes of two frames come nearest to each other, as heights along them; they are not parallel."""
+    u, p = X.R.column(2), X.p
+    if all(is_number(x) and x == 0.0 for x in p):
+        return 0.0, 0.0
+    height = -(p.x * u.x + p.y * u.y) / (u.x * u.x + u.y * u.y)
+    return p.z + u.z * height, height
+
+
+def meet(X: Pose) -> bool:
+    """Whether the z axes of two frames meet in one point."""
+    u, p = X.R.column(2), X.p
+    if u.x * u.x + u.y * u.y < NEAR:
+        return False
+    _, height = heights(X)
+    return math.hypot(p.x + u.x * height, p.y + u.y * height) <= NEAR
+
+
+def near(a: Position, b: Position) -> bool:
+    """Whether two positions of a joint, in numbers, are the same."""
+    return abs(a - b) < SAME if is_number(a) else math.hypot(a.c - b.c, a.s - b.s) < SAME
 
 
 def _turn(u: Vec3, v: Vec3) -> Angle:
@@ -136,20 +159,9 @@ def _arranged(kinds: tuple[Kind, ...], X: tuple[Pose, ...], tip: Vec3, first: bo
     if not all(kind.turns for kind in kinds[pointing]):
         return None
     inner = X[pointing][1:]
-    heights = _meeting(inner[0]) if inner else (0.0,)
-    return None if heights is None else Solution(kinds, X, tip, first, heights)
-
-
-def _meeting(X: Pose) -> tuple[float, float] | None:
-    """Where the z axes of two frames meet, as heights along them; None where they do not."""
-    u, p = X.R.column(2), X.p
-    sideways = u.x * u.x + u.y * u.y
-    if sideways < NEAR:
+    if inner and not meet(inner[0]):
         return None
-    height = -(p.x * u.x + p.y * u.y) / sideways
-    if math.hypot(p.x + u.x * height, p.y + u.y * height) > NEAR:
-        return None
-    return p.z + u.z * height, height
+    return Solution(kinds, X, tip, first, heights(inner[0]) if inner else (0.0,))
 
 
 def _settled(solution: Solution, home: Sequence[float]) -> Solution | None:
@@ -164,10 +176,6 @@ def _settled(solution: Solution, home: Sequence[float]) -> Solution | None:
 def _returns(solution: Solution, p: Vec3, q: Sequence[Position]) -> bool:
     """Whether the solution for the tip at `p` is `q`."""
     try:
-        return all(map(_near, solution.positions(p), q))
-    except (ZeroDivisionError, ValueError):  # of plain numbers: a centre on an axis, a root that is not real
+        return all(map(near, solution.positions(p), q))
+    except ZeroDivisionError:  # a centre on an axis
         return False
-
-
-def _near(a: Position, b: Position) -> bool:
-    return abs(a - b) < SAME if is_number(a) else math.hypot(a.c - b.c, a.s - b.s) < SAME

@@ -1,0 +1,311 @@
+"""Closed forms of loops: what is recognised, and that it closes the loops as Newton's method does."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from linkwise.algorithms.loops import Cut
+from linkwise.backend import python
+from linkwise.jet import Jet, part
+from linkwise.kernel.tracing import Port, trace
+from linkwise.mechanism.angle import Angle
+from linkwise.mechanism.closed_form import closed_forms
+from linkwise.mechanism.form import Crossing, Guide, Leg
+from linkwise.robot import Joint, Link, Loop, Mimic, Robot, numbers
+from linkwise.robot.align import aligned
+from linkwise.robot.tree import Tree
+from linkwise.spatial import Pose
+from linkwise.vector import Vec3
+from support.following import (
+    SIDES,
+    UNKNOWN,
+    Followed,
+    completed,
+    dyad,
+    error,
+    led,
+    moving,
+    on_legs,
+    polished,
+    rate_of,
+    rates,
+)
+from support.linkages import example
+from support.machines import NAMES, machine
+
+STEP = 1e-30
+CUTS = ("revolute", "spherical", "prismatic")
+DYADS = [
+    pytest.param(unknown, cut, side, skew, id=f"{unknown} {cut} {side}{' skew' * skew}")
+    for unknown in UNKNOWN
+    for cut in CUTS
+    for side in SIDES
+    for skew in (False, True)
+    if (unknown, cut) != ("PP", "prismatic")
+]
+
+
+def forms_of(found: Followed):
+    """The closed forms of a machine all of whose loops have one."""
+    forms, left = closed_forms(found.tree, found.robot.loops, found.known, found.q[0].tolist())
+    assert left == []
+    places = [found.tree.bodies[k].q for form in forms for k in form.bodies]
+    assert sorted(places) == found.unknown
+    return forms
+
+
+def check(found: Followed):
+    """In all rows the same positions as Newton's method has, gaps, rates by jets and by a complex step, and traces."""
+    forms = forms_of(found)
+    rng = np.random.default_rng(0)
+    for tree in (found.tree, aligned(found.tree)):
+        program = traced(forms, tree, found.known)
+        for row, q in enumerate(found.q):
+            full = completed(forms, tree, led(found, row))
+            assert max(error(full[k], q[k]) for k in found.unknown) < 1e-12
+            gaps = [x for loop in found.robot.loops for x in Cut.at(tree, full, loop).gap()]
+            assert np.abs(gaps).max() < 1e-12
+            (flat,) = python.evaluate(program, q[list(found.known)].tolist())
+            assert np.abs(np.subtract(flat, pairs(full, found.unknown))).max() < 1e-13
+
+            qd = rng.uniform(-1.0, 1.0, found.robot.nv)
+            wanted = rates(found, q, qd)
+            jets = moving(found, row, qd)
+            fast = completed(forms, tree, jets)
+            assert np.abs([rate_of(fast[k]) for k in found.unknown] - wanted).max() < 1e-10 * scale(wanted)
+            steps = [None if x is None else complex(x.c[0], STEP * x.c[1]) for x in jets]
+            stepped = pairs(completed(forms, tree, steps), found.unknown)
+            by_jets = [part(x, 1) for x in pairs(fast, found.unknown)]
+            assert np.abs(np.imag(stepped) / STEP - by_jets).max() < 1e-12 * scale(wanted)
+
+
+def scale(x):
+    """What errors are measured by."""
+    return max(1.0, np.abs(x).max())
+
+
+def pairs(full, places):
+    """Cosine and sine of angles, lengths and zero."""
+    found = []
+    for k in places:
+        found += [full[k].c, full[k].s] if isinstance(full[k], Angle) else [full[k], 0.0]
+    return found
+
+
+def traced(forms, tree, known):
+    """The program of all forms, with coordinates that lead as inputs."""
+    unknown = [k for k in range(tree.nq) if k not in known]
+
+    def function(q):
+        given = dict(zip(known, q, strict=True))
+        return (pairs(completed(forms, tree, [given.get(k) for k in range(tree.nq)]), unknown),)
+
+    return trace("forms", function, [Port("q", (len(known),))], [Port("places", (2 * len(unknown),))])
+
+
+# ---- machines
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_legs_follow_their_platform(name):
+    check(on_legs(name))
+
+
+@pytest.mark.parametrize(("unknown", "cut", "side", "skew"), DYADS)
+def test_two_joints_in_a_plane_follow_wherever_they_are(unknown, cut, side, skew):
+    found = dyad(unknown, cut, side, skew)
+    check(found)
+    (form,) = forms_of(found)
+    assert type(form) is (Guide if cut == "prismatic" else Crossing if unknown == "PP" else Leg)
+
+
+def linkage(name, known, rows=6):
+    """A bundled linkage with positions that Newton's method finds on ways from the reference."""
+    chain = example(name)
+    start = chain.of(chain.reference)
+    reach = {"fourbar": 3.0, "fivebar": 0.6, "palletiser": 0.5, "ankle": 0.3}[name]
+    ends = start + np.random.default_rng(0).uniform(-reach, reach, (rows, len(start)))
+    ways = start + np.linspace(0.0, 1.0, 40)[:, None] * (ends - start)[:, None]
+    q = chain.positions(ways, along=True)
+    assert q.converged.all()
+    found = Followed(chain.robot, tuple(known), np.vstack([chain.reference, q.q[:, -1]]))
+    return found._replace(q=np.array([polished(found, row) for row in found.q]))
+
+
+@pytest.mark.parametrize("name", ["fourbar", "fivebar", "palletiser"])
+def test_linkages_of_the_library(name):
+    """As Newton's method and its velocity map have them, loop by loop."""
+    chain = example(name)
+    structure = chain.structure.part
+    found = linkage(name, [v for v in range(chain.robot.nv) if v not in structure.passive])
+    check(found)
+    forms, G = forms_of(found), chain.assembled.velocity_map(found.q)
+    for row in range(len(found.q)):
+        for column, v in enumerate(structure.independent):
+            fast = completed(forms, found.tree, moving(found, row, np.eye(chain.robot.nv)[v]))
+            wanted = G[row][found.unknown, column]
+            assert np.abs([rate_of(fast[k]) for k in found.unknown] - wanted).max() < 1e-10 * scale(wanted)
+
+
+def test_an_ankle_follows_its_foot():
+    """Rods on universal joints are legs once the foot leads; where motors lead, both legs hang on the same foot."""
+    chain = example("ankle")
+    robot, tree = chain.robot, Tree.of(chain.robot)
+    check(linkage("ankle", [b.q for b in tree.bodies[1:] if not b.name.startswith(("left", "right"))]))
+    motors = [k for k in range(robot.nq) if k not in chain.structure.part.passive]
+    forms, left = closed_forms(tree, robot.loops, motors, chain.reference.tolist())
+    assert (forms, left) == ([], list(robot.loops))
+
+
+def test_a_palletiser_is_solved_loop_after_loop():
+    chain = example("palletiser")
+    robot = chain.robot
+    known = [k for k in range(robot.nq) if k not in chain.structure.part.passive]
+    turned = robot.replace(loops=robot.loops[::-1])
+    forms, left = closed_forms(Tree.of(turned), turned.loops, known, chain.reference.tolist())
+    assert left == []
+    order = [form.loop.name for form in forms]
+    assert sorted(order) == sorted(loop.name for loop in robot.loops)
+    assert order.index("upper_parallelogram") == 2
+
+
+# ---- a slider-crank, by trigonometry
+
+CRANK, ROD = 0.1, 0.35
+
+
+def slider_crank(cut, **joint):
+    """A crank, a rod and a slide along x; the loop is cut at one of its four joints."""
+    y, x = Vec3(0.0, 1.0, 0.0), Vec3(1.0, 0.0, 0.0)
+    links = [Link("base"), Link("crank", 1.0), Link("rod", 1.0), Link("slider", 1.0)]
+    crank = Joint("crank", "base", "crank", axis=y)
+    rod = Joint("rod", "crank", "rod", origin=Pose(p=Vec3(CRANK, 0.0, 0.0)), axis=y)
+    slide = Joint("slide", "base", "slider", "prismatic", axis=x)
+    pin = Pose.of(rpy=(-np.pi / 2, 0.0, 0.0))
+    if cut == "pin":
+        ends = Loop("cut", "rod", "slider", "revolute", Pose.of((ROD, 0.0, 0.0)) @ pin, pin)
+        return Robot(links, [crank, rod, slide], loops=[ends])
+    if cut == "elbow":
+        rod = Joint("rod", "slider", "rod", axis=y)
+        ends = Loop(
+            "cut", "crank", "rod", "revolute", Pose.of((CRANK, 0.0, 0.0)) @ pin, Pose.of((-ROD, 0.0, 0.0)) @ pin
+        )
+        return Robot(links, [crank, slide, rod], loops=[ends])
+    wrist = Joint("wrist", "rod", "slider", origin=Pose(p=Vec3(ROD, 0.0, 0.0)), axis=y)
+    along = Pose.of(rpy=(0.0, np.pi / 2, 0.0))
+    return Robot(links, [crank, rod, wrist], loops=[Loop("cut", "base", "slider", "prismatic", along, along)])
+
+
+def slider_crank_positions(cut, crank):
+    """By trigonometry, the slider to the right of the crank."""
+    z = -CRANK * np.sin(crank)
+    tilt = np.arcsin(z / ROD)  # of the rod against x, downwards
+    x = CRANK * np.cos(crank) + ROD * np.cos(tilt)
+    return {"pin": [crank, tilt - crank, x], "elbow": [crank, x, tilt], "guide": [crank, tilt - crank, -tilt]}[cut]
+
+
+@pytest.mark.parametrize("cut", ["pin", "elbow", "guide"])
+def test_a_slider_crank_turns_all_around(cut):
+    q = np.array([slider_crank_positions(cut, x) for x in np.linspace(0.3, 6.5, 9)])
+    check(Followed(slider_crank(cut), (0,), q))
+
+
+@pytest.mark.parametrize("cut", ["pin", "elbow"])
+def test_a_slider_that_leads_has_two_branches_that_meet(cut):
+    """Driven by its slider, a crank stands still where it points along the rod: no form from there."""
+    robot = slider_crank(cut)
+    tree = Tree.of(robot)
+    slide = robot.slots["slide"].q
+    for crank, found in ((0.7, 1), (-0.7, 1), (0.0, 0), (np.pi, 0)):
+        q = slider_crank_positions(cut, crank)
+        forms, left = closed_forms(tree, robot.loops, [slide], q)
+        assert (len(forms), len(left)) == (found, 1 - found)
+        full = completed(forms, tree, [x if k == slide else None for k, x in enumerate(q)])
+        assert all(error(full[tree.bodies[k].q], q[tree.bodies[k].q]) < 1e-12 for form in forms for k in form.bodies)
+
+
+# ---- what is not reached, and what is not recognised
+
+
+def unreached():
+    robot = slider_crank("pin")
+    tree = Tree.of(robot)
+    (form,), _ = closed_forms(tree, robot.loops, [2], slider_crank_positions("pin", 0.7))
+    return tree, form
+
+
+@pytest.mark.parametrize("value", [1.0, 1.0 + 0j, Jet([1.0, 0.5]), 0.0, Jet([0.0, 1.0])])
+def test_what_cannot_be_reached_is_no_number(value):
+    tree, form = unreached()
+    found = form.positions(tree, [None, None, value])
+    numbers = [y for x in found for c in (x.c, x.s) for y in (c.c if isinstance(c, Jet) else [c])]
+    assert len(found) == 2
+    assert all(y != y for y in numbers)
+
+
+def test_a_slide_that_cannot_be_reached_is_no_number():
+    robot = slider_crank("pin")
+    tree = Tree.of(robot)
+    (form,), _ = closed_forms(tree, robot.loops, [0], slider_crank_positions("pin", 0.2))
+    short = replace(form, loop=replace(form.loop, origin_a=Pose(form.loop.origin_a.R, Vec3(0.02, 0.0, 0.0))))
+    for crank in (1.5, Jet([1.5, 1.0]), 1.5 + 0j):
+        found = dict(zip(short.bodies, short.positions(tree, [crank, None, None]), strict=True))
+        assert all(x != x for x in (found[2].c, found[2].s, found[3]))
+
+
+def test_numbers_of_the_model_may_be_inputs():
+    """A five-bar linkage with the length of an arm as an input."""
+    chain = example("fivebar")
+    known = [k for k in range(chain.robot.nq) if k not in chain.structure.part.passive]
+    forms, _ = closed_forms(Tree.of(chain.robot), chain.robot.loops, known, chain.reference.tolist())
+
+    def function(q, length):
+        robot = numbers.substitute(chain.robot, {"left_elbow.xyz": (0.0, 0.0, length[0])})
+        tree = Tree.of(robot)
+        given = dict(zip(known, q, strict=True))
+        full = completed(forms, tree, [given.get(k) for k in range(tree.nq)])
+        return ([x for loop in chain.robot.loops for x in Cut.at(tree, full, loop).gap()],)
+
+    program = trace("forms", function, [Port("q", (2,)), Port("length", (1,))], [Port("gap", (5,))])
+    for length in (0.18, 0.2, 0.23):
+        (gap,) = python.evaluate(program, [0.1, -0.2], [length])
+        assert np.abs(gap).max() < 1e-14
+
+
+def test_joints_that_others_mimic_are_left_to_newtons_method():
+    robot = slider_crank("pin")
+    mimicking = Joint("copy", "base", "copy", axis=Vec3(0.0, 1.0, 0.0), mimic=Mimic("rod", 2.0))
+    more = robot.add(Link("copy", 1.0), mimicking)
+    forms, left = closed_forms(Tree.of(more), more.loops, [0], slider_crank_positions("pin", 0.2))
+    assert (forms, left) == ([], list(more.loops))
+
+
+def test_loops_whose_joints_are_all_known_are_in_neither_list():
+    robot = slider_crank("pin")
+    assert closed_forms(Tree.of(robot), robot.loops, [0, 1, 2], [0.0, 0.0, CRANK + ROD]) == ([], [])
+    twice = robot.add(replace(robot.loops[0], name="again"))
+    forms, left = closed_forms(Tree.of(twice), twice.loops, [0], slider_crank_positions("pin", 0.2))
+    assert ([form.loop.name for form in forms], left) == (["cut"], [])
+
+
+def test_loops_out_of_a_plane_are_left_to_newtons_method():
+    """A joint that leads and turns about another axis takes the linkage out of its plane."""
+    found = dyad("RR", "revolute", "b", True)
+    joint = next(j for j in found.robot.joints if j.name == "a0R")
+    bent = found.robot.replace(replace(joint, axis=Vec3(joint.axis.y, joint.axis.z, joint.axis.x)))
+    forms, left = closed_forms(Tree.of(bent), bent.loops, found.known, found.q[0].tolist())
+    assert (forms, left) == ([], list(bent.loops))
+
+
+# ---- operations
+
+
+@pytest.mark.parametrize("name", ["Gough-Stewart", "Delta", "3-RRR upright"])
+def test_forms_take_no_more_operations_than_legs_by_themselves(name, capsys):
+    found = on_legs(name)
+    mine = traced(forms_of(found), found.tree, found.known).count()
+    theirs = machine(name).par._leg_places.program.count()
+    with capsys.disabled():
+        print(f"\n{name}: forms {sum(mine.values())} {dict(mine)}, legs {sum(theirs.values())} {dict(theirs)}")
+    assert sum(mine.values()) <= sum(theirs.values())

@@ -1,5 +1,7 @@
 """Scalars that carry their rates, against Taylor series of mpmath."""
 
+import math
+
 import mpmath
 import pytest
 
@@ -14,6 +16,9 @@ FUNCTIONS = {
     "cos": (scalar.cos, mpmath.cos),
     "exp": (scalar.exp, mpmath.exp),
     "tanh": (scalar.tanh, mpmath.tanh),
+    "angle": (lambda x: scalar.atan2(x * x, x - 2.0), lambda x: mpmath.atan2(x * x, x - 2)),
+    "angle over a constant": (lambda x: scalar.atan2(x, -1.5), lambda x: mpmath.atan2(x, mpmath.mpf("-1.5"))),
+    "angle of a constant": (lambda x: scalar.atan2(-2.0, x), lambda x: mpmath.atan2(-2, x)),
     "sqrt": (scalar.sqrt, mpmath.sqrt),
     "cube": (lambda x: x**3, lambda x: x**3),
     "inverse square": (lambda x: x**-2, lambda x: x**-2),
@@ -58,13 +63,15 @@ def test_an_expression_meets_a_jet_from_both_sides():
         a, jet = x[0], Jet([x[1], x[2]])
         results = (a + jet, jet + a, a - jet, jet - a, a * jet, jet * a, a / jet, jet / a)
         chosen = scalar.where(scalar.less(a, 0.0), jet, 1.0), scalar.where(scalar.less(a, jet), 1.0, jet)
-        return ([part(y, k) for y in (*results, *chosen) for k in (0, 1)],)
+        angles = scalar.atan2(a, jet), scalar.atan2(jet, a)
+        return ([part(y, k) for y in (*results, *chosen, *angles) for k in (0, 1)],)
 
-    program = trace("f", f, [Port("x", (3,))], [Port("y", (20,))])
+    program = trace("f", f, [Port("x", (3,))], [Port("y", (24,))])
     a, b, c = 2.0, 5.0, 3.0
     sums = [a + b, c, a + b, c, a - b, -c, b - a, c]
     products = [a * b, a * c, a * b, a * c, a / b, -a * c / b**2, b / a, c / a]
-    assert definition(program)([a, b, c]) == pytest.approx([*sums, *products, 1.0, 0.0, 1.0, 0.0])
+    angles = [math.atan2(a, b), -a * c / (a * a + b * b), math.atan2(b, a), a * c / (a * a + b * b)]
+    assert definition(program)([a, b, c]) == pytest.approx([*sums, *products, 1.0, 0.0, 1.0, 0.0, *angles])
 
 
 def test_a_sign_and_a_condition_have_no_rate():

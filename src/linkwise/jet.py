@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from math import factorial
 from typing import Any
 
-from linkwise.scalar import Scalar, cos, exp, is_number, less, sign, sin, sqrt, tanh, where
+from linkwise.scalar import Scalar, atan2, cos, exp, is_number, less, sign, sin, sqrt, tanh, where
 
 
 class Jet:
@@ -111,6 +111,14 @@ class Jet:
 
         return self._integral(tanh(self.c[0]), slope)
 
+    def atan2(self, x: Scalar) -> Jet:
+        """The angle of the point (x, y), of which this is y."""
+        return _angle(self.c, self._with(x))
+
+    def atan2_of(self, y: Scalar) -> Jet:
+        """The angle of the point (x, y), of which this is x."""
+        return _angle(self._with(y), self.c)
+
     def _integral(self, value: Scalar, slope: Callable[[list[Scalar]], list[Scalar]]) -> Jet:
         """The series y with y' = slope(y) x', where `slope` gives as many terms as it gets."""
         y, rate = [value], self.rates()
@@ -186,6 +194,18 @@ def _jet(c: list[Scalar]) -> Scalar:
 def _product(a: list[Scalar], b: list[Scalar], k: int) -> Scalar:
     """Term k of the product of two series."""
     return _sum(a[j] * b[k - j] for j in range(k + 1))
+
+
+def _angle(y: list[Scalar], x: list[Scalar]) -> Jet:
+    """The series of atan2(y, x), whose rate is (x y' - y x') / (x^2 + y^2)."""
+    value = atan2(y[0], x[0])
+    if len(y) == 1:
+        return Jet([value])
+    y_dot, x_dot = Jet(y).rates(), Jet(x).rates()
+    moment = [_product(x, y_dot, k) - _product(y, x_dot, k) for k in range(len(y_dot))]
+    square = [_product(x, x, k) + _product(y, y, k) for k in range(len(y_dot))]
+    rates = Jet(moment) / Jet(square)
+    return Jet([value, *(r * (1.0 / k) if k > 1 else r for k, r in enumerate(rates.c, start=1))])
 
 
 def _sum(terms: Any) -> Scalar:

@@ -34,6 +34,24 @@ def tanh(x: Scalar) -> Scalar:
     return math.tanh(x) if isinstance(x, NUMBERS) else _other(x, "tanh", cmath.tanh)
 
 
+def atan2(y: Scalar, x: Scalar) -> Scalar:
+    """The angle of the point (x, y) from the x axis, in (-pi, pi]; complex points continue it analytically."""
+    if isinstance(y, NUMBERS) and isinstance(x, NUMBERS):
+        return math.atan2(y, x)
+    if isinstance(y, (*NUMBERS, complex)) and isinstance(x, (*NUMBERS, complex)):
+        return _complex_angle(complex(y), complex(x))
+    return x.atan2_of(y) if isinstance(y, NUMBERS) or hasattr(x, "choose") else y.atan2(x)
+
+
+def _complex_angle(y: complex, x: complex) -> complex:
+    """The angle of the real parts, and what the imaginary ones add, seen from its direction: no step is too small."""
+    angle, r = math.atan2(y.real, x.real), math.hypot(x.real, y.real)
+    if r == 0.0:
+        return complex(angle)
+    c, s = x.real / r, y.real / r
+    return angle + cmath.atan(complex(0.0, c * y.imag - s * x.imag) / complex(r, c * x.imag + s * y.imag))
+
+
 def sign(x: Scalar) -> Scalar:
     """-1, 0 or 1; the sign of zero is zero."""
     if isinstance(x, complex):

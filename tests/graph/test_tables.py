@@ -2,13 +2,15 @@
 
 import pytest
 
-from linkwise.backend import arrays, c, ir
+from linkwise.backend import arrays, c, operations
 from linkwise.graph.derivative import PARTIALS
 from linkwise.graph.op import OPS
 
 TABLES = {
     "PARTIALS": set(PARTIALS),
-    "INSTRUCTIONS and COMPOSITE": set(ir.INSTRUCTIONS) | set(ir.COMPOSITE) | {"sin", "cos"},  # one sincos an angle
+    "INSTRUCTIONS and COMPOSITE": set(operations.INSTRUCTIONS)
+    | set(operations.COMPOSITE)
+    | {"sin", "cos"},  # one sincos an angle
     "FUNCTIONS": set(arrays.FUNCTIONS),
     "EXPRESSIONS": set(c.EXPRESSIONS),
 }
@@ -36,5 +38,5 @@ def test_partials_are_as_many_as_arguments(op):
 
 
 def test_an_operation_is_listed_once():
-    assert not set(ir.INSTRUCTIONS) & set(ir.COMPOSITE)
+    assert not set(operations.INSTRUCTIONS) & set(operations.COMPOSITE)
     assert all(name == op.name for name, op in OPS.items())

@@ -68,6 +68,12 @@ class Big:
     def tanh(self) -> Big:
         return Big(mp.tanh(self.x))
 
+    def atan2(self, x: Any) -> Big:
+        return Big(mp.atan2(self.x, number(x)))
+
+    def atan2_of(self, y: Any) -> Big:
+        return Big(mp.atan2(number(y), self.x))
+
     def sign(self) -> Big:
         return Big(mp.sign(self.x))
 

@@ -17,7 +17,7 @@ from linkwise.graph.program import Port, Program, trace
 
 INPUTS = 3
 RATIONAL = ("add", "sub", "mul", "div", "neg", "sign", "abs", "less", "where")
-SMOOTH = ("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "tanh", "sqrt")
+SMOOTH = ("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "tanh", "sqrt", "atan2")
 ANY = tuple(OPS)
 
 # numbers that fold without rounding, and whose reciprocals are exact
@@ -68,6 +68,7 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "cos": scalar.cos,
     "exp": scalar.exp,
     "tanh": scalar.tanh,
+    "atan2": scalar.atan2,
     "sign": scalar.sign,
     "abs": abs,
     "less": scalar.less,
@@ -138,6 +139,7 @@ MP: dict[str, Callable[..., Any]] = {
     "cos": mpmath.cos,
     "exp": mpmath.exp,
     "tanh": mpmath.tanh,
+    "atan2": mpmath.atan2,
 }
 
 
@@ -147,6 +149,8 @@ def _tame(op: str) -> Callable[..., Any]:
     def evaluate(*a: Any) -> Any:
         near = {"sign": a[0], "abs": a[0], "sqrt": a[0], "div": a[-1], "less": a[0] - a[-1], "where": a[0]}.get(op, 1)
         if abs(near) < 1e-2 and not (op in ("less", "where") and near == 0):  # exactly zero: rejected a step away
+            raise Reject
+        if op == "atan2" and (max(map(abs, a)) < 1e-2 or (abs(a[0]) < 1e-2 and a[1] < 1e-2)):  # the origin, the cut
             raise Reject
         if (op == "sqrt" and a[0] < 0) or (op == "exp" and a[0] > 5):
             raise Reject
@@ -174,6 +178,8 @@ def _bounded(op: str) -> Callable[..., Any]:
             return y, abs(v[0]) * e[1] + abs(v[1]) * e[0] + abs(y)
         if op == "div":
             return y, (e[0] + abs(y) * e[1]) / abs(v[1]) + abs(y)
+        if op == "atan2":
+            return y, (abs(v[1]) * e[0] + abs(v[0]) * e[1]) / (v[0] ** 2 + v[1] ** 2) + abs(y)
         slope = {"sqrt": lambda: 1 / (2 * y), "exp": lambda: y}.get(op, lambda: 1)()
         return y, slope * e[0] + abs(y)
 

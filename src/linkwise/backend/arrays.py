@@ -27,6 +27,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cos": _near(np.cos),
     "exp": np.exp,
     "tanh": np.tanh,
+    "atan2": np.arctan2,
     "sign": np.sign,
     "abs": np.abs,
     "less": lambda a, b: np.less(a, b).astype(float),

@@ -9,18 +9,16 @@ of another pass through a scratch buffer whose places are used again once free.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
 from linkwise.backend import layout, loop, repeats, tile
+from linkwise.backend.operations import Writer, header, operation
 from linkwise.backend.repeats import Chunk
 from linkwise.backend.target import Target, literal, splat
 from linkwise.graph.node import Node
-from linkwise.graph.op import FARTHEST
 from linkwise.graph.program import Program
-
-FAST = "contract reassoc nsz"  # never nnan or ninf: a NaN stays in its row
 
 
 def modules(program: Program, target: Target, chunk_size: int, chunks_in_module: int) -> list[str]:
@@ -34,7 +32,7 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
     chunks, scratch = with_scratch(pieces) if pieces else split(program, chunk_size)
     texts, all_calls = (_by_forms if pieces else _one_by_one)(chunks, target, places, results)
     copies = [(places[k], to) for k, vectors in results.items() if k in places for to in vectors]
-    head = _header(target)
+    head = header(target)
     main = "\n".join(
         [
             head,
@@ -147,62 +145,16 @@ ret void
 
 def _copies(pairs: Sequence[tuple[int, int]], target: Target) -> str:
     """The function `copies`, for results that are inputs themselves."""
-    w = _Writer(target)
+    w = Writer(target)
     for source, to in pairs:
         w.store(w.load("%in", source), "%out", to)
     lines = "\n".join([*w.lines, "ret void\n}"])
     return f"define internal void @copies(ptr %in, ptr %out) alwaysinline nounwind {{\n{lines}"
 
 
-# one line for each operation: the instruction, with {t} the type, {f} the flags, and the arguments
-INSTRUCTIONS = {
-    "add": "fadd {f} {t} {0}, {1}",
-    "sub": "fsub {f} {t} {0}, {1}",
-    "mul": "fmul {f} {t} {0}, {1}",
-    "div": "fdiv {f} {t} {0}, {1}",
-    "neg": "fneg {t} {0}",
-    "sqrt": "call {t} @llvm.sqrt.{s}({t} {0})",
-    "exp": "call {t} @llvm.exp.{s}({t} {0})",
-    "tanh": "call {t} @llvm.tanh.{s}({t} {0})",
-    "abs": "call {t} @llvm.fabs.{s}({t} {0})",
-}
-DECLARED = ("sqrt", "exp", "tanh", "fabs", "sin", "cos")
-
-
-class _Writer:
-    """Lines of one function, with fresh names for values."""
-
-    def __init__(self, target: Target) -> None:
-        self.lines: list[str] = []
-        self.target = target
-        self.type, self.suffix = f"<{target.lanes} x double>", f"v{target.lanes}f64"
-        self.integers, self.bits = f"<{target.lanes} x i64>", f"<{target.lanes} x i1>"
-        self.count = 0
-
-    def put(self, text: str) -> str:
-        """Append an instruction and return the name of its value."""
-        self.count += 1
-        name = f"%t{self.count}"
-        self.lines.append(f"{name} = {text}")
-        return name
-
-    def at(self, base: str, k: int) -> str:
-        return self.put(f"getelementptr inbounds {self.type}, ptr {base}, i64 {k}") if k else base
-
-    def load(self, base: str, k: int) -> str:
-        return self.put(f"load {self.type}, ptr {self.at(base, k)}, align {8 * self.target.lanes}")
-
-    def store(self, value: str, base: str, k: int) -> None:
-        self.lines.append(f"store {self.type} {value}, ptr {self.at(base, k)}, align {8 * self.target.lanes}")
-
-    def fma(self, a: str, b: str, c: str) -> str:
-        t = self.type
-        return self.put(f"call {t} @llvm.fma.{self.suffix}({t} {a}, {t} {b}, {t} {c})")
-
-
 def _chunk(chunk: Chunk, number: int, target: Target, places: Places, results: Results) -> str:
     """The function of one chunk."""
-    w = _Writer(target)
+    w = Writer(target)
     values: dict[int, str] = {}
     angles: dict[Any, tuple[str, str]] = {}
 
@@ -216,7 +168,7 @@ def _chunk(chunk: Chunk, number: int, target: Target, places: Places, results: R
         return found
 
     for n in chunk.nodes:
-        out = values[n.index] = _operation(w, n.op, [value(a) for a in n.args], angles, n.args[0].index)
+        out = values[n.index] = operation(w, n.op, [value(a) for a in n.args], angles, n.args[0].index)
         if n.index in chunk.stores:
             w.store(out, "%scratch", chunk.stores[n.index])
         for k in results.get(n.index, ()):
@@ -226,7 +178,7 @@ def _chunk(chunk: Chunk, number: int, target: Target, places: Places, results: R
 
 def _form(form: repeats.Form, number: int, target: Target) -> str:
     """The function of all chunks of one form, which takes places and constants from tables."""
-    w = _Writer(target)
+    w = Writer(target)
     values: list[str] = []
     outside: dict[int, str] = {}
     angles: dict[Any, tuple[str, str]] = {}
@@ -250,7 +202,7 @@ def _form(form: repeats.Form, number: int, target: Target) -> str:
         return outside[k]
 
     for op, arguments, kept, results in form.operations:
-        out = _operation(w, op, [value(a) for a in arguments], angles, arguments[0])
+        out = operation(w, op, [value(a) for a in arguments], angles, arguments[0])
         values.append(out)
         for base in ["%scratch"] * kept + ["%out"] * results:
             at = place(base)
@@ -258,96 +210,9 @@ def _form(form: repeats.Form, number: int, target: Target) -> str:
     return _function(f"form{number}", ", ptr noalias readonly %table, ptr noalias readonly %number", w)
 
 
-def _operation(w: _Writer, op: str, args: list[str], angles: dict[Any, tuple[str, str]], angle: Any) -> str:
-    """The value of one operation; sine and cosine of one angle are found together."""
-    if op in ("sin", "cos"):
-        if angle not in angles:
-            angles[angle] = _sincos(w, args[0])
-        return angles[angle][op == "cos"]
-    rule = INSTRUCTIONS.get(op)
-    return w.put(rule.format(*args, t=w.type, s=w.suffix, f=FAST)) if rule else COMPOSITE[op](w, *args)
-
-
-def _function(name: str, tables: str, w: _Writer) -> str:
+def _function(name: str, tables: str, w: Writer) -> str:
     lines = "\n".join(w.lines)
     return (
         f"define hidden void @{name}(ptr noalias %in, ptr noalias %out, ptr noalias %scratch{tables}) noinline nounwind"
         f" {{\n{lines}\nret void\n}}"
     )
-
-
-# ---- operations of several instructions
-
-
-def _sign(w: _Writer, x: str) -> str:
-    t = w.type
-    above = w.put(f"fcmp ogt {t} {x}, zeroinitializer")
-    below = w.put(f"fcmp olt {t} {x}, zeroinitializer")
-    flat = w.put(f"fcmp oeq {t} {x}, zeroinitializer")
-    a = w.put(f"select {w.bits} {flat}, {t} zeroinitializer, {t} {x}")  # a NaN stays one
-    b = w.put(f"select {w.bits} {below}, {t} {splat(-1.0)}, {t} {a}")
-    return w.put(f"select {w.bits} {above}, {t} {splat(1.0)}, {t} {b}")
-
-
-def _less(w: _Writer, a: str, b: str) -> str:
-    c = w.put(f"fcmp olt {w.type} {a}, {b}")
-    return w.put(f"select {w.bits} {c}, {w.type} {splat(1.0)}, {w.type} zeroinitializer")
-
-
-def _where(w: _Writer, c: str, a: str, b: str) -> str:
-    test = w.put(f"fcmp une {w.type} {c}, zeroinitializer")
-    return w.put(f"select {w.bits} {test}, {w.type} {a}, {w.type} {b}")
-
-
-COMPOSITE: dict[str, Callable[..., str]] = {"sign": _sign, "less": _less, "where": _where}
-
-# Cephes polynomials for sin and cos on [-pi/4, pi/4], highest power first, and pi/2 in three parts
-SIN = (1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6, -1.98412698295895385996e-4,
-       8.33333333332211858878e-3, -1.66666666666666307295e-1)  # fmt: skip
-COS = (-1.13585365213876817300e-11, 2.08757008419747316778e-9, -2.75573141792967388112e-7, 2.48015872888517045348e-5,
-       -1.38888888888730564116e-3, 4.16666666666665929218e-2)  # fmt: skip
-HALF_PI = (1.5707963267948965580e00, 6.1232339957367658860e-17, -1.4973849048591698e-33)
-ROUNDER = 6755399441055744.0  # adding it leaves the nearest whole number in the low bits
-
-
-def _sincos(w: _Writer, x: str) -> tuple[str, str]:
-    """Sine and cosine by Cody-Waite reduction with fused operations; libm's, number by number, where there are none."""
-    t, i = w.type, w.integers
-    size = w.put(f"call {t} @llvm.fabs.{w.suffix}({t} {x})")
-    near = w.put(f"fcmp olt {t} {size}, {splat(FARTHEST)}")
-    if not w.target.fma:
-        x = w.put(f"select {w.bits} {near}, {t} {x}, {t} {splat(float('nan'))}")
-        return tuple(w.put(f"call {t} @llvm.{f}.{w.suffix}({t} {x})") for f in ("sin", "cos"))  # type: ignore[return-value]
-    turns = w.fma(x, splat(0.6366197723675813431), splat(ROUNDER))
-    n = w.put(f"fsub {t} {turns}, {splat(ROUNDER)}")
-    minus = w.put(f"fneg {t} {n}")
-    r = x
-    for part in HALF_PI:  # the first difference is exact, the last part matters next to multiples of pi/2
-        r = w.fma(minus, splat(part), r)
-    r = w.put(f"select {w.bits} {near}, {t} {r}, {t} {splat(float('nan'))}")
-    z = w.put(f"fmul {t} {r}, {r}")
-    s, c = splat(SIN[0]), splat(COS[0])
-    for k in range(1, 6):
-        s, c = w.fma(z, s, splat(SIN[k])), w.fma(z, c, splat(COS[k]))
-    sine = w.fma(w.put(f"fmul {t} {z}, {r}"), s, r)
-    cosine = w.fma(w.put(f"fmul {t} {z}, {z}"), c, w.fma(z, splat(-0.5), splat(1.0)))
-    # odd quarter turns swap the two; the second bit gives the sign
-    quarters = w.put(f"bitcast {t} {turns} to {i}")
-    low = w.put(f"shl {i} {quarters}, splat (i64 63)")
-    odd = w.put(f"icmp slt {i} {low}, zeroinitializer")
-    shifted = w.put(f"add {i} {quarters}, splat (i64 1)")
-    results = []
-    for quarter, a, b in ((quarters, cosine, sine), (shifted, sine, cosine)):
-        swapped = w.put(f"select {w.bits} {odd}, {t} {a}, {t} {b}")
-        second = w.put(f"and {i} {quarter}, splat (i64 2)")
-        flip = w.put(f"shl {i} {second}, splat (i64 62)")
-        whole = w.put(f"bitcast {t} {swapped} to {i}")
-        signed = w.put(f"xor {i} {whole}, {flip}")
-        results.append(w.put(f"bitcast {i} {signed} to {t}"))
-    return results[0], results[1]
-
-
-def _header(target: Target) -> str:
-    t, s = f"<{target.lanes} x double>", f"v{target.lanes}f64"
-    unary = [f"declare {t} @llvm.{f}.{s}({t})" for f in DECLARED]
-    return "\n".join([*unary, f"declare {t} @llvm.fma.{s}({t}, {t}, {t})"])

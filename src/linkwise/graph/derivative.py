@@ -19,6 +19,7 @@ PARTIALS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "cos": lambda n, a: (-a.sin(),),
     "exp": lambda n, a: (n,),
     "tanh": lambda n, a: (1.0 - n * n,),
+    "atan2": lambda n, y, x: (x / (x * x + y * y), -y / (x * x + y * y)),
     "sign": lambda n, a: (0.0,),
     "abs": lambda n, a: (a.sign(),),
     "less": lambda n, a, b: (0.0, 0.0),

@@ -135,6 +135,12 @@ class Node:
     def tanh(self) -> Any:
         return self.graph.apply("tanh", self)
 
+    def atan2(self, x: Any) -> Any:
+        return self.graph.apply("atan2", self, lift(self.graph, x))
+
+    def atan2_of(self, y: Any) -> Any:
+        return self.graph.apply("atan2", lift(self.graph, y), self)
+
     def sign(self) -> Any:
         return self.graph.apply("sign", self)
 

@@ -61,6 +61,7 @@ OPS: dict[str, Op] = {
         Op("cos", 1, _trigonometric(math.cos), "cos({0})", "trig"),
         Op("exp", 1, _guarded(math.exp), "exp({0})"),
         Op("tanh", 1, _guarded(math.tanh), "tanh({0})"),
+        Op("atan2", 2, math.atan2, "atan2({0}, {1})"),
         Op("sign", 1, _sign, "sign({0})"),
         Op("abs", 1, abs, "abs({0})"),
         Op("less", 2, lambda a, b: float(a < b), "less({0}, {1})"),

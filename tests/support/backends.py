@@ -42,7 +42,7 @@ def native(
         patch.object(llvm, "CHUNKS_IN_MODULE", in_module),
     ):
         objects = llvm.compile_objects(program)
-    return gufunc.make(llvm.load_objects(objects), program.name, "", program.inputs, program.outputs)
+    return gufunc.make(llvm.load_objects(objects), program.name, "", program.arguments, program.outputs)
 
 
 def definition(program: Program) -> Callable[..., Any]:
@@ -50,7 +50,7 @@ def definition(program: Program) -> Callable[..., Any]:
 
     def call(*inputs: Any) -> Any:
         arrays = [np.asarray(x, float) for x in inputs]
-        batch = arrays[0].shape[: arrays[0].ndim - len(program.inputs[0].shape)]
+        batch = arrays[0].shape[: arrays[0].ndim - len(program.arguments[0].shape)]
         results = [np.empty((*batch, *p.shape)) for p in program.outputs]
         for row in np.ndindex(batch):
             flat = [a[row].reshape(-1).tolist() for a in arrays]
@@ -82,7 +82,7 @@ def in_c(folder: Path, program: Program) -> Callable[..., Any]:
 
     def call(*inputs: Any) -> Any:
         arrays = [np.asarray(x, float) for x in inputs]
-        batch = arrays[0].shape[: arrays[0].ndim - len(program.inputs[0].shape)]
+        batch = arrays[0].shape[: arrays[0].ndim - len(program.arguments[0].shape)]
         results = [np.empty((*batch, *p.shape)) for p in program.outputs]
         for row in np.ndindex(batch):
             call_c(function, [a[row] for a in arrays], [r[row] for r in results], results, row)

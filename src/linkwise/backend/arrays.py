@@ -35,8 +35,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def function(program: Program) -> Callable[..., Any]:
-    """A callable with the manners of a generalised ufunc: leading axes broadcast, `out=` is filled."""
+def _operations(program: Program) -> Callable[[dict[int, Any]], None]:
+    """What takes the values of inputs, by node index, and adds those of results; others are dropped after their use."""
     uses: dict[int, int] = {}
     for k, n in enumerate(program.schedule):
         for a in n.args:
@@ -53,10 +53,19 @@ def function(program: Program) -> Callable[..., Any]:
             for index in dying.get(k, ()):
                 value.pop(index, None)
 
+    return once
+
+
+def function(program: Program) -> Callable[..., Any]:
+    """A callable with the manners of a generalised ufunc: leading axes broadcast, `out=` is filled."""
+    once, loop = _operations(program), _turns(program) if program.before else None
+    groups = [g for g, p in zip(program.leaves, program.inputs, strict=True) if p in program.arguments]
+
     def call(*inputs: Any, out: Any = None) -> Any:
-        arrays = [checked(port, given) for port, given in zip(program.inputs, inputs, strict=True)]
-        batch = np.broadcast_shapes(*(a.shape[: a.ndim - p.rank] for a, p in zip(arrays, program.inputs, strict=True)))
-        count = {a.shape[a.ndim - p.rank] for a, p in zip(arrays, program.inputs, strict=True) if p.steps}
+        ports = program.arguments
+        arrays = [checked(port, given) for port, given in zip(ports, inputs, strict=True)]
+        batch = np.broadcast_shapes(*(a.shape[: a.ndim - p.rank] for a, p in zip(arrays, ports, strict=True)))
+        count = {a.shape[a.ndim - p.rank] for a, p in zip(arrays, ports, strict=True) if p.steps}
         if len(count) > 1:
             raise ValueError(f"inputs have different numbers of steps: {sorted(count)}")
         steps = count.pop() if count else 1
@@ -65,7 +74,7 @@ def function(program: Program) -> Callable[..., Any]:
             arrays = [a.copy() if any(np.may_share_memory(a, r) for r in results) else a for a in arrays]
         start: dict[int, Any] = {}
         streams = []
-        for leaves, array, port in zip(program.leaves, arrays, program.inputs, strict=True):
+        for leaves, array, port in zip(groups, arrays, ports, strict=True):
             flat = array.reshape(*array.shape[: array.ndim - len(port.shape)], port.size)
             if port.steps:
                 streams.append((leaves, flat))
@@ -76,6 +85,8 @@ def function(program: Program) -> Callable[..., Any]:
                 value = dict(start)
                 for leaves, flat in streams:
                     value.update({n.index: flat[..., step, k] for k, n in enumerate(leaves)})
+                if loop:
+                    loop(value, batch)
                 once(value)
                 _store(program, results, value, step)
                 for source, target in program.carries:
@@ -85,6 +96,38 @@ def function(program: Program) -> Callable[..., Any]:
         return final[0] if len(final) == 1 else tuple(final)
 
     return call
+
+
+def _turns(program: Program) -> Callable[[dict[int, Any], tuple[int, ...]], None]:
+    """What runs the loop before a program: it adds the values of the inputs that the loop gives, by node index."""
+    before: Any = program.before
+    body, once = before.body, _operations(before.body)
+    leaves = {p.name: group for p, group in zip(program.inputs, program.leaves, strict=True)}
+    carried = body.leaves[: len(before.start)]
+
+    def run(value: dict[int, Any], batch: tuple[int, ...]) -> None:
+        shared: dict[int, Any] = {}
+        for port, group in zip(before.shared, body.leaves[len(before.start) :], strict=True):
+            shared.update({n.index: value[m.index] for n, m in zip(group, leaves[port.name], strict=True)})
+        held: dict[int, Any] = {}
+        for group, start in zip(carried, before.start, strict=True):
+            begin = [value[m.index] for m in leaves[start]] if isinstance(start, str) else start
+            held.update({n.index: np.broadcast_to(x, batch) for n, x in zip(group, begin, strict=True)})
+        going = np.ones(batch, bool)
+        for _ in range(before.most):
+            found = {**shared, **held}
+            once(found)
+            *after, (left,) = [[n.value if n.op == "const" else found[n.index] for n in g] for g in body.results]
+            for group, values in zip(carried, after, strict=True):  # rows that are done keep theirs
+                held.update({n.index: np.where(going, x, held[n.index]) for n, x in zip(group, values, strict=True)})
+            going = going & (left != 0.0) & (left == left)
+            if not going.any():
+                break
+        for k, name in before.gives:
+            for n, m in zip(carried[k], leaves[name], strict=True):
+                value[m.index] = np.where(going, np.nan, held[n.index])
+
+    return run
 
 
 def refuse_masks(inputs: Iterable[Any]) -> None:

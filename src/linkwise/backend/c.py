@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from linkwise.errors import InputError
+from linkwise.graph.before import Before
 from linkwise.graph.node import Node
 from linkwise.graph.program import Port, Program
-from linkwise.graph.show import names
+from linkwise.graph.show import free, names, operations
 
 EXPRESSIONS = {
     "add": "{0} + {1}",
@@ -46,9 +50,29 @@ RESERVED = frozenset((WORDS + MATH).split())
 
 def source(program: Program, name: str | None, title: str) -> str:
     """The C99 source of a program."""
-    prototype = _prototype(program, name)
-    given = _c_names(program)
-    inputs, outputs = _arguments(program)
+    prototype, before = _prototype(program, name), program.before
+    turn, loop, arrays, others = "", [], {}, []
+    if before:
+        own = _own_names(program, before, _function_name(program, name))
+        turn = f"static {_declared(before.body, own.function)} {{\n{_lines(_statements(before.body))}\n}}\n\n"
+        loop, others = _loop(program, before, own), [own.function, own.left, own.turn]
+        arrays = {name: own.arrays[k] for k, name in before.gives}
+    body = _lines([*loop, *_statements(program, arrays, others)])
+    return f"{_comment(program, title)}\n#include <math.h>\n\n{prototype};\n\n{turn}{prototype} {{\n{body}\n}}\n"
+
+
+def _lines(statements: Sequence[str]) -> str:
+    return "\n".join(f"    {s}" for s in statements)
+
+
+def _statements(
+    program: Program, arrays: Mapping[str, str] = MappingProxyType({}), others: Sequence[str] = ()
+) -> list[str]:
+    """What a function does with its arguments and with arrays of its own, by input; others are names that it has."""
+    given = _c_names(program, [*arrays.values(), *others])
+    arguments, outputs = _arguments(program)
+    chosen = {**dict(zip((p.name for p in program.arguments), arguments, strict=True)), **arrays}
+    inputs = [chosen[p.name] for p in program.inputs]
     place = {n.index: f"{p}[{k}]" for p, g in zip(inputs, program.leaves, strict=True) for k, n in enumerate(g)}
 
     def text(n: Node) -> str:
@@ -57,18 +81,56 @@ def source(program: Program, name: str | None, title: str) -> str:
         return place.get(n.index) or given[n.index]
 
     lines = [
-        f"    const double {given[n.index]} = {EXPRESSIONS[n.op].format(*map(text, n.args))};" for n in program.schedule
+        f"const double {given[n.index]} = {EXPRESSIONS[n.op].format(*map(text, n.args))};" for n in program.schedule
     ]
-    stores = [
-        f"    {p}[{k}] = {text(n)};" for p, g in zip(outputs, program.results, strict=True) for k, n in enumerate(g)
-    ]
+    stores = [f"{p}[{k}] = {text(n)};" for p, g in zip(outputs, program.results, strict=True) for k, n in enumerate(g)]
     read = {a.index for n in program.schedule for a in n.args} | {n.index for g in program.results for n in g}
     idle = [p for p, g in zip(inputs, program.leaves, strict=True) if not any(n.index in read for n in g)]
     idle += [p for p, g in zip(outputs, program.results, strict=True) if not g]
-    unused = [f"    (void){p};" for p in idle]
+    unused = [f"(void){p};" for p in idle]
     # all inputs are read before an output is written, so that an output may be one of the inputs
-    body = "\n".join([*unused, *lines, *_late_reads(program, place, stores)])
-    return f"{_comment(program, title)}\n#include <math.h>\n\n{prototype};\n\n{prototype} {{\n{body}\n}}\n"
+    return [*unused, *lines, *_late_reads(program, place, stores)]
+
+
+# ---- a loop before the program
+
+
+class _Own(NamedTuple):
+    """Names that belong to a loop: the function of a turn, what is carried, what says whether to go on, a counter."""
+
+    function: str
+    arrays: list[str]
+    left: str
+    turn: str
+
+
+def _own_names(program: Program, before: Before, function: str) -> _Own:
+    wanted = [f"{function}_turn", *(p.name for p in before.carried), before.body.outputs[-1].name, "turn"]
+    chosen: list[str] = []
+    taken = [*RESERVED, function, *itertools.chain(*_arguments(program))]
+    for name in wanted:
+        chosen.append(free(name, [*taken, *chosen]))
+    return _Own(chosen[0], chosen[1:-2], chosen[-2], chosen[-1])
+
+
+def _loop(program: Program, before: Before, own: _Own) -> list[str]:
+    """The loop: what is carried is both read and written by the function of a turn."""
+    chosen = dict(zip((p.name for p in program.arguments), _arguments(program)[0], strict=True))
+    lines = []
+    for port, start, name in zip(before.carried, before.start, own.arrays, strict=True):
+        begin = [f"{chosen[start]}[{k}]" for k in range(port.size)] if isinstance(start, str) else map(_number, start)
+        lines.append(f"double {name}[{max(1, port.size)}] = {{{', '.join(begin) or '0.0'}}};")
+    given = [*own.arrays, *(chosen[p.name] for p in before.shared), *own.arrays, f"&{own.left}"]
+    lines += [
+        f"double {own.left} = 1.0;",
+        f"for (int {own.turn} = 0; {own.turn} < {before.most} && fabs({own.left}) > 0.0; ++{own.turn}) {{",
+        f"    {own.function}({', '.join(given)});",
+        "}",
+    ]
+    lost = [(own.arrays[k], i) for k in sorted({k for k, _ in before.gives}) for i in range(before.carried[k].size)]
+    if lost:
+        lines += [f"if (fabs({own.left}) > 0.0) {{", *(f"    {name}[{i}] = NAN;" for name, i in lost), "}"]
+    return lines
 
 
 def header(program: Program, name: str | None, title: str) -> str:
@@ -86,7 +148,7 @@ def _late_reads(program: Program, place: dict[int, str], stores: list[str]) -> l
     direct = {place[n.index] for g in program.results for n in g if n.index in place}
     copies, renamed = [], {}
     for k, read in enumerate(sorted(direct)):
-        copies.append(f"    const double copied{k} = {read};")
+        copies.append(f"const double copied{k} = {read};")
         renamed[read] = f"copied{k}"
     for k, store in enumerate(stores):
         left, _, right = store.rpartition(" = ")
@@ -95,20 +157,21 @@ def _late_reads(program: Program, place: dict[int, str], stores: list[str]) -> l
 
 
 def _prototype(program: Program, name: str | None) -> str:
+    return _declared(program, _function_name(program, name))
+
+
+def _declared(program: Program, function: str) -> str:
     inputs, outputs = _arguments(program)
     arguments = [f"const double *{p}" for p in inputs] + [f"double *{p}" for p in outputs]
-    return f"void {_function_name(program, name)}({', '.join(arguments)})"
+    return f"void {function}({', '.join(arguments)})"
 
 
 def _arguments(program: Program) -> tuple[list[str], list[str]]:
     """Names of the pointers to inputs and outputs: the ports' own, lengthened where C or another port has them."""
     chosen: list[str] = []
-    for port in (*program.inputs, *program.outputs):
-        name = port.name
-        while name in RESERVED or name in chosen:
-            name += "_"
-        chosen.append(name)
-    return chosen[: len(program.inputs)], chosen[len(program.inputs) :]
+    for port in (*program.arguments, *program.outputs):
+        chosen.append(free(port.name, [*chosen, *RESERVED]))
+    return chosen[: len(program.arguments)], chosen[len(program.arguments) :]
 
 
 def _function_name(program: Program, name: str | None) -> str:
@@ -120,9 +183,9 @@ def _function_name(program: Program, name: str | None) -> str:
     return str(chosen)
 
 
-def _c_names(program: Program) -> dict[int, str]:
-    """Readable names, kept apart from those of arguments and of C."""
-    taken = RESERVED.union(*_arguments(program))
+def _c_names(program: Program, others: Iterable[str]) -> dict[int, str]:
+    """Readable names, kept apart from those of arguments, of others, and of C."""
+    taken = RESERVED.union(*_arguments(program), others)
     return {index: f"v_{n}" if n in taken else n for index, n in names(program).items()}
 
 
@@ -131,14 +194,14 @@ def _comment(program: Program, title: str) -> str:
         dimensions = " by ".join(map(str, port.shape)) or "1"
         return f" *   {name}: {what}, {dimensions} numbers, row after row"
 
-    operations = ", ".join(f"{n} {kind}" for kind, n in sorted(program.count().items())) or "none"
     inputs, outputs = _arguments(program)
-    ports = [line(n, p, "input") for n, p in zip(inputs, program.inputs, strict=True)]
+    ports = [line(n, p, "input") for n, p in zip(inputs, program.arguments, strict=True)]
     ports += [line(n, p, "output") for n, p in zip(outputs, program.outputs, strict=True)]
     title = title.replace("*/", "* /").replace("/*", "/ *")
-    return "\n".join(
-        ["/*", f" * {title}, generated by Linkwise.", " *", *ports, f" * Operations: {operations}.", " */"]
-    )
+    lines = [f" * {title}, generated by Linkwise.", " *", *ports, f" * Operations: {operations(program)}."]
+    if program.before:
+        lines += [f" * Newton's method, at most {program.before.most} turns; NaN where it has not arrived by then."]
+    return "\n".join(["/*", *lines, " */"])
 
 
 def _number(value: float) -> str:

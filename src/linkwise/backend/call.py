@@ -26,7 +26,7 @@ def caller(
 
     With `make`, the program only says what goes in and out, and the function around which to close is made by that.
     """
-    names, fields = [p.name for p in program.inputs], [p.name for p in program.outputs]
+    names, fields = [p.name for p in program.arguments], [p.name for p in program.outputs]
     if not all(n.isidentifier() and not keyword.iskeyword(n) for n in [program.name, *names, *fields]):
         raise LinkwiseError(f"{program.name}: names of algorithms, inputs and outputs must be Python identifiers.")
     result = _result(program.name.title().replace("_", ""), tuple(fields))
@@ -90,7 +90,7 @@ def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out:
     if isinstance(error, LinkwiseError):
         return error
     batches = []
-    for port, given in zip(program.inputs, inputs, strict=True):
+    for port, given in zip(program.arguments, inputs, strict=True):
         what = f"{program.name}: expected {port.name} of shape {_shape_text(port)}"
         package = type(given).__module__.partition(".")[0]
         if package in FOREIGN:
@@ -107,11 +107,11 @@ def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out:
         if not port.fits(array.shape):
             return InputError(f"{what}, got {array.shape}.")
         batches.append(array.shape[: array.ndim - port.rank])
-    masked = [p.name for p, x in zip(program.inputs, inputs, strict=True) if isinstance(x, np.ma.MaskedArray)]
+    masked = [p.name for p, x in zip(program.arguments, inputs, strict=True) if isinstance(x, np.ma.MaskedArray)]
     try:
         batch = np.broadcast_shapes(*batches)
     except ValueError:
-        pairs = ", ".join(f"{p.name} {b}" for p, b in zip(program.inputs, batches, strict=True))
+        pairs = ", ".join(f"{p.name} {b}" for p, b in zip(program.arguments, batches, strict=True))
         return InputError(f"{program.name}: the leading axes do not broadcast: {pairs}.")
     if masked:
         return InputError(

@@ -4,7 +4,8 @@ Rows of a batch are taken `lanes` at a time. A tile of them is transposed into a
 number; the functions `chunk0`, `chunk1`, ... read and write such vectors only; a second transposition stores the
 results. A short last tile repeats its last row, so that a row's result never depends on the batch around it. Long
 programs are cut into chunks, because LLVM's time grows faster than a function's length; values that one chunk needs
-of another pass through a scratch buffer whose places are used again once free.
+of another pass through a scratch buffer whose places are used again once free. A loop that runs before the program has
+functions like these of its own, whose names begin with `turn_`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from linkwise.backend import layout, loop, repeats, tile
+from linkwise.backend import layout, loop, repeats, tile, turns
 from linkwise.backend.operations import Writer, header, operation
 from linkwise.backend.repeats import Chunk
 from linkwise.backend.target import Target, literal, splat
@@ -28,15 +29,21 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
     results: dict[int, list[int]] = {}
     for n, vectors in zip((n for group in program.results for n in group), loop.places(layouts), strict=True):
         results.setdefault(n.index, []).extend(vectors)
-    pieces = repeats.pieces(program.schedule)
-    chunks, scratch = with_scratch(pieces) if pieces else split(program, chunk_size)
-    texts, all_calls = (_by_forms if pieces else _one_by_one)(chunks, target, places, results)
+    texts, all_calls, scratch = _functions(program, target, chunk_size, places, results)
+    turns_text = ""
+    if program.before:
+        at = turns.places(program, program.before)
+        turn_texts, turn_calls, turn_scratch = _functions(
+            program.before.body, target, chunk_size, at, turns.results(program.before), turns.PREFIX
+        )
+        texts, scratch = [*texts, *turn_texts], max(scratch, turn_scratch)
+        turns_text = f"{turn_calls}\n{turns.turns(program, program.before, target)}\n"
     copies = [(places[k], to) for k, vectors in results.items() if k in places for to in vectors]
     head = header(target)
     main = "\n".join(
         [
             head,
-            all_calls,
+            turns_text + all_calls,
             _copies(copies, target),
             tile.transfers(program, target.lanes, layouts),
             loop.loop(program, target, layouts, scratch),
@@ -44,6 +51,20 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
     )
     packs = [texts[k : k + chunks_in_module] for k in range(0, len(texts), chunks_in_module)]
     return [main, *("\n".join([head, *pack]) for pack in packs)]
+
+
+Places = dict[int, int]
+Results = dict[int, list[int]]
+
+
+def _functions(
+    program: Program, target: Target, chunk_size: int, places: Places, results: Results, prefix: str = ""
+) -> tuple[list[str], str, int]:
+    """The functions of a program's chunks, `all_chunks`, which calls them, and how many scratch places they need."""
+    pieces = repeats.pieces(program.schedule)
+    chunks, scratch = with_scratch(pieces) if pieces else split(program, chunk_size)
+    texts, all_calls = (_by_forms if pieces else _one_by_one)(chunks, target, places, results, prefix)
+    return texts, all_calls, scratch
 
 
 def split(program: Program, size: int) -> tuple[list[Chunk], int]:
@@ -82,22 +103,25 @@ def with_scratch(pieces: Sequence[Sequence[Node]]) -> tuple[list[Chunk], int]:
     return chunks, total
 
 
-Places = dict[int, int]
-Results = dict[int, list[int]]
-
-
-def _one_by_one(chunks: Sequence[Chunk], target: Target, places: Places, results: Results) -> tuple[list[str], str]:
+def _one_by_one(
+    chunks: Sequence[Chunk], target: Target, places: Places, results: Results, prefix: str
+) -> tuple[list[str], str]:
     """A function for each chunk, and `all_chunks`, which calls them."""
-    texts = [_chunk(c, k, target, places, results) for k, c in enumerate(chunks)]
-    declared = [f"declare void @chunk{k}(ptr, ptr, ptr)" for k in range(len(texts))]
-    calls = [f"call void @chunk{k}(ptr %in, ptr %out, ptr %scratch)" for k in range(len(texts))]
-    return texts, "\n".join([*declared, ALL, *calls, "ret void\n}"])
+    names = [f"{prefix}chunk{k}" for k in range(len(chunks))]
+    texts = [_chunk(c, name, target, places, results) for name, c in zip(names, chunks, strict=True)]
+    declared = [f"declare void @{name}(ptr, ptr, ptr)" for name in names]
+    calls = [f"call void @{name}(ptr %in, ptr %out, ptr %scratch)" for name in names]
+    return texts, "\n".join([*declared, _all(prefix), *calls, "ret void\n}"])
 
 
-ALL = "define internal void @all_chunks(ptr %in, ptr %out, ptr %scratch) alwaysinline nounwind {\nentry:"
+def _all(prefix: str) -> str:
+    """The head of `all_chunks`."""
+    return f"define internal void @{prefix}all_chunks(ptr %in, ptr %out, ptr %scratch) alwaysinline nounwind {{\nentry:"
 
 
-def _by_forms(chunks: Sequence[Chunk], target: Target, places: Places, results: Results) -> tuple[list[str], str]:
+def _by_forms(
+    chunks: Sequence[Chunk], target: Target, places: Places, results: Results, prefix: str
+) -> tuple[list[str], str]:
     """A function for each form of chunk, and `all_chunks`, which goes through tables of calls, places and constants."""
     numbers: dict[repeats.Form, int] = {}
     order: list[tuple[int, int, int]] = []
@@ -108,30 +132,30 @@ def _by_forms(chunks: Sequence[Chunk], target: Target, places: Places, results: 
         order.append((numbers.setdefault(form, len(numbers)), len(table), len(constants)))
         table += where
         constants += values
-    declared = [f"declare void @form{k}(ptr, ptr, ptr, ptr, ptr)" for k in range(len(numbers))]
+    declared = [f"declare void @{prefix}form{k}(ptr, ptr, ptr, ptr, ptr)" for k in range(len(numbers))]
     count = len(order)
 
     def array(name: str, kind: str, items: Sequence[str]) -> str:
         content = ", ".join(f"{kind} {x}" for x in items) or f"{kind} zeroinitializer"
-        return f"@{name} = internal constant [{max(1, len(items))} x {kind}] [{content}]"
+        return f"@{prefix}{name} = internal constant [{max(1, len(items))} x {kind}] [{content}]"
 
     tables = [
-        array("form", "ptr", [f"@form{k}" for k, _, _ in order]),
+        array("form", "ptr", [f"@{prefix}form{k}" for k, _, _ in order]),
         array("table_at", "i32", [str(k) for _, k, _ in order]),
         array("number_at", "i32", [str(k) for _, _, k in order]),
         array("table", "i32", [str(k) for k in table]),
         array("number", "double", [literal(x) for x in constants]),
     ]
     picks = [
-        f"%{name}_p = getelementptr {kind}, ptr @{name}, i64 %k\n%{name} = load {kind}, ptr %{name}_p"
+        f"%{name}_p = getelementptr {kind}, ptr @{prefix}{name}, i64 %k\n%{name} = load {kind}, ptr %{name}_p"
         for name, kind in (("form", "ptr"), ("table_at", "i32"), ("number_at", "i32"))
     ]
     body = f"""br label %next
 next:
 %k = phi i64 [0, %entry], [%k1, %next]
 {chr(10).join(picks)}
-%table = getelementptr i32, ptr @table, i32 %table_at
-%number = getelementptr double, ptr @number, i32 %number_at
+%table = getelementptr i32, ptr @{prefix}table, i32 %table_at
+%number = getelementptr double, ptr @{prefix}number, i32 %number_at
 call void %form(ptr %in, ptr %out, ptr %scratch, ptr %table, ptr %number)
 %k1 = add i64 %k, 1
 %done = icmp uge i64 %k1, {count}
@@ -139,8 +163,8 @@ br i1 %done, label %exit, label %next
 exit:
 ret void
 }}"""
-    texts = [_form(form, k, target) for form, k in numbers.items()]
-    return texts, "\n".join([*declared, *tables, ALL, body])
+    texts = [_form(form, f"{prefix}form{k}", target) for form, k in numbers.items()]
+    return texts, "\n".join([*declared, *tables, _all(prefix), body])
 
 
 def _copies(pairs: Sequence[tuple[int, int]], target: Target) -> str:
@@ -152,7 +176,7 @@ def _copies(pairs: Sequence[tuple[int, int]], target: Target) -> str:
     return f"define internal void @copies(ptr %in, ptr %out) alwaysinline nounwind {{\n{lines}"
 
 
-def _chunk(chunk: Chunk, number: int, target: Target, places: Places, results: Results) -> str:
+def _chunk(chunk: Chunk, name: str, target: Target, places: Places, results: Results) -> str:
     """The function of one chunk."""
     w = Writer(target)
     values: dict[int, str] = {}
@@ -173,10 +197,10 @@ def _chunk(chunk: Chunk, number: int, target: Target, places: Places, results: R
             w.store(out, "%scratch", chunk.stores[n.index])
         for k in results.get(n.index, ()):
             w.store(out, "%out", k)
-    return _function(f"chunk{number}", "", w)
+    return _function(name, "", w)
 
 
-def _form(form: repeats.Form, number: int, target: Target) -> str:
+def _form(form: repeats.Form, name: str, target: Target) -> str:
     """The function of all chunks of one form, which takes places and constants from tables."""
     w = Writer(target)
     values: list[str] = []
@@ -207,7 +231,7 @@ def _form(form: repeats.Form, number: int, target: Target) -> str:
         for base in ["%scratch"] * kept + ["%out"] * results:
             at = place(base)
             w.lines.append(f"store {w.type} {out}, ptr {at}, align {8 * target.lanes}")
-    return _function(f"form{number}", ", ptr noalias readonly %table, ptr noalias readonly %number", w)
+    return _function(name, ", ptr noalias readonly %table, ptr noalias readonly %number", w)
 
 
 def _function(name: str, tables: str, w: Writer) -> str:

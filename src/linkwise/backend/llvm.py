@@ -71,7 +71,7 @@ def identity() -> str:
 def _generator() -> str:
     """A hash of the modules that write the code, so that an edit of them is not answered by the cache."""
     total = hashlib.sha256()
-    for module in ("ir", "layout", "loop", "operations", "repeats", "tile", "target", "llvm"):
+    for module in ("ir", "layout", "loop", "operations", "repeats", "tile", "target", "turns", "llvm"):
         try:
             total.update(Path(str(sys.modules[f"linkwise.backend.{module}"].__file__)).read_bytes())
         except OSError:  # not in a file of its own: the version decides
@@ -95,11 +95,12 @@ def compile_objects(program: Program) -> list[bytes]:
     Long programs have many, which are compiled side by side; a terminal is told how far that has come.
     """
     texts = ir.modules(program, target(), CHUNK, CHUNKS_IN_MODULE)
+    length = len(program.schedule) + (len(program.before.body.schedule) if program.before else 0)
     begin, line = time.monotonic(), StatusLine()
 
     def watch(done: int) -> None:
         if time.monotonic() - begin > PATIENCE:
-            line.write(f"compiling {program.name}, {len(program.schedule)} operations: {done} of {len(texts)} parts")
+            line.write(f"compiling {program.name}, {length} operations: {done} of {len(texts)} parts")
 
     try:
         return side_by_side([partial(_object, text, k == 0) for k, text in enumerate(texts)], watch)

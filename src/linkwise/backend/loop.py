@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
+from linkwise.backend import turns
 from linkwise.backend.layout import Layout
 from linkwise.backend.target import Target, literal
 from linkwise.graph.program import Port, Program
@@ -15,10 +17,10 @@ PAGE = 4096  # where buffers begin: elsewhere their time varies by a sixth with 
 def loop(program: Program, target: Target, layouts: Sequence[Layout], scratch: int) -> str:
     """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`."""
     lanes, t = target.lanes, f"<{target.lanes} x double>"
-    sizes = [p.size for p in program.inputs], [layout.size for layout in layouts]
-    declared, buffers, release, refused = _buffers(
-        lanes, {"in": sum(sizes[0]), "out": sum(sizes[1]), "scratch": scratch}
-    )
+    widths = {"in": turns.width(program), "out": sum(layout.size for layout in layouts), "scratch": scratch}
+    if program.before:
+        widths["turn"] = turns.turn_width(program.before)
+    declared, buffers, release, refused = _buffers(lanes, widths)
     flags_declared, flags_cleared = _clear_flags(target)
     tables, filled = _constants(program, layouts, t)
     lines = [
@@ -43,7 +45,7 @@ body:
 %left = sub i64 %rows, %i
 %short = icmp slt i64 %left, {lanes}
 %n = select i1 %short, i64 %left, i64 {lanes}""",
-        _body(program, t, sizes),
+        _body(program, t, layouts),
         "br label %done\ndone:\nbr label %loop\nexit:",
         release,
         flags_cleared,
@@ -56,8 +58,8 @@ body:
 
 def _ports(program: Program) -> str:
     """Pointer, step from row to row, and steps within a row, of every port."""
-    lines, stride = [], len(program.inputs) + len(program.outputs)
-    for j, port in enumerate([*program.inputs, *program.outputs]):
+    lines, stride = [], len(program.arguments) + len(program.outputs)
+    for j, port in enumerate([*program.arguments, *program.outputs]):
         lines.append(f"""%pp{j} = getelementptr ptr, ptr %args, i64 {j}
 %p{j} = load ptr, ptr %pp{j}
 %sp{j} = getelementptr i64, ptr %steps, i64 {j}
@@ -107,14 +109,21 @@ br i1 %kdone, label %start, label %fill""",
     )
 
 
-def _body(program: Program, t: str, sizes: tuple[list[int], list[int]]) -> str:
+def _body(program: Program, t: str, layouts: Sequence[Layout]) -> str:
     """What happens to one tile of rows: inputs in, the chunks (again for each step), outputs out."""
-    inputs, outputs = list(enumerate(program.inputs)), list(enumerate(program.outputs, start=len(program.inputs)))
+    inputs = list(enumerate(program.arguments))
+    outputs = list(enumerate(program.outputs, start=len(inputs)))
     calls = "call void @copies(ptr %in, ptr %out)\ncall void @all_chunks(ptr %in, ptr %out, ptr %scratch)"
+    if program.before:
+        calls = f"call void @turns(ptr %in, ptr %turn, ptr %scratch)\n{calls}"
     tile = [
         f"%o{j} = mul i64 %i, %s{j}\n%q{j} = getelementptr i8, ptr %p{j}, i64 %o{j}" for j, _ in [*inputs, *outputs]
     ]
-    starts = [_starts(inputs, "in", sizes[0], t), _starts(outputs, "out", sizes[1], t)]
+    at = turns.offsets(program)
+    starts = [
+        _starts(inputs, "in", [at[p.name] for p in program.arguments], t),
+        _starts(outputs, "out", [0, *accumulate(layout.size for layout in layouts)][:-1], t),
+    ]
     if not program.repeated:
         return "\n".join([*tile, *starts, _moves("load", inputs), calls, _moves("store", outputs)])
     once = [[x for x in side if not x[1].steps] for side in (inputs, outputs)]
@@ -145,13 +154,10 @@ step_body:""",
     )
 
 
-def _starts(ports: list[tuple[int, Port]], buffer: str, sizes: list[int], t: str) -> str:
+def _starts(ports: list[tuple[int, Port]], buffer: str, offsets: list[int], t: str) -> str:
     """Where each port begins in its buffer."""
-    lines, offset = [], 0
-    for (j, _), size in zip(ports, sizes, strict=True):
-        lines.append(f"%b{j} = getelementptr {t}, ptr %{buffer}, i64 {offset}")
-        offset += size
-    return "\n".join(lines)
+    pairs = zip(ports, offsets, strict=True)
+    return "\n".join(f"%b{j} = getelementptr {t}, ptr %{buffer}, i64 {offset}" for (j, _), offset in pairs)
 
 
 def _moves(verb: str, ports: list[tuple[int, Port]], at: str = "") -> str:
@@ -184,7 +190,7 @@ def _carries(program: Program, t: str) -> str:
 def _step_count(program: Program) -> str:
     """How many steps there are: NumPy hands over the widths in the order in which the signature first names them."""
     seen: list[str] = []
-    for port in (*program.inputs, *program.outputs):
+    for port in (*program.arguments, *program.outputs):
         for name in [*(["steps"] if port.steps else []), *map(str, port.shape)]:
             if name not in seen:
                 seen.append(name)

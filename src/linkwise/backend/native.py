@@ -27,7 +27,7 @@ def lock() -> ForkSafeLock:
 
 def function(program: Program, doc: str = "") -> Callable[..., Any]:
     """The program as a function of arrays; equal programs share one, for native code is never unloaded."""
-    if any(p.size == 0 for p in (*program.inputs, *program.outputs)) or backend() == "numpy":
+    if any(p.size == 0 for p in (*program.arguments, *program.outputs)) or backend() == "numpy":
         return arrays.function(program)
     return _native(program, doc)
 
@@ -42,7 +42,7 @@ def _native(program: Program, doc: str) -> Any:
             if objects is None:
                 objects = without_collector(lambda: llvm.compile_objects(program))
                 cache.write(key, objects)
-            _functions[key] = loaded(objects, program.name, doc, program.inputs, program.outputs)
+            _functions[key] = loaded(objects, program.name, doc, program.arguments, program.outputs)
         return _functions[key]
 
 

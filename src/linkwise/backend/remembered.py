@@ -45,7 +45,7 @@ def remembered(
             kept = cache.read(key)
             if kept is None:
                 program, notes = make()
-                head = {"notes": notes, "inputs": _ports(program.inputs), "outputs": _ports(program.outputs)}
+                head = {"notes": notes, "inputs": _ports(program.arguments), "outputs": _ports(program.outputs)}
                 kept = [json.dumps(head).encode(), *llvm.compile_objects(program)]
                 cache.write(key, kept)
             head = json.loads(kept[0])

@@ -31,7 +31,7 @@ def split(program: Program, function: Callable[..., Any], threads: int) -> Calla
         if any(_special(x) for x in (*inputs, *(out if isinstance(out, tuple) else (out,)))):
             return function(*inputs) if out is None else function(*inputs, out=out)
         arrays = [np.asarray(x) for x in inputs]
-        ranks = [p.rank for p in program.inputs]
+        ranks = [p.rank for p in program.arguments]
         if any(a.ndim < r for a, r in zip(arrays, ranks, strict=True)):
             return function(*arrays, out=out)
         batch = np.broadcast_shapes(*(a.shape[: a.ndim - r] for a, r in zip(arrays, ranks, strict=True)))
@@ -40,7 +40,7 @@ def split(program: Program, function: Callable[..., Any], threads: int) -> Calla
             return function(*arrays) if out is None else function(*arrays, out=out)
         axis = int(np.argmax(batch))
         whole = [np.broadcast_to(a, (*batch, *a.shape[a.ndim - r :])) for a, r in zip(arrays, ranks, strict=True)]
-        steps = next((a.shape[a.ndim - p.rank] for a, p in zip(arrays, program.inputs, strict=True) if p.steps), 0)
+        steps = next((a.shape[a.ndim - p.rank] for a, p in zip(arrays, program.arguments, strict=True) if p.steps), 0)
         results = targets(program, batch, out, steps)
         if out is not None:  # one piece must not write what another still reads
             whole = [a.copy() if any(np.may_share_memory(a, r) for r in results) else a for a in whole]

@@ -18,9 +18,9 @@ def transfers(program: Program, lanes: int, layouts: Sequence[Layout]) -> str:
     texts = [_load_tile(lanes), _store_tile(lanes)]
     if any(layout.runs for layout in layouts):
         texts += [_store_runs(lanes), _scatter(lanes)]
-    for j, port in enumerate(program.inputs):
+    for j, port in enumerate(program.arguments):
         texts.append(_port(f"load_port{j}", "load_tile", port, lanes))
-    for j, (port, layout) in enumerate(zip(program.outputs, layouts, strict=True), start=len(program.inputs)):
+    for j, (port, layout) in enumerate(zip(program.outputs, layouts, strict=True), start=len(program.arguments)):
         sparse = bool(layout.runs)
         texts += [_tables(j, layout)] if sparse else []
         texts.append(

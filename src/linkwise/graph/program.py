@@ -13,6 +13,8 @@ from math import prod
 from typing import Any
 
 from linkwise.errors import LinkwiseError
+from linkwise.graph.before import Before as Before
+from linkwise.graph.before import check
 from linkwise.graph.node import Graph, Node, TooLargeError, lift
 from linkwise.graph.op import OPS
 from linkwise.locks import ForkSafeLock
@@ -49,7 +51,8 @@ class Program:
 
     `schedule` lists the live nodes, arguments before uses, without inputs and constants. A program with ports that have
     steps is run once for each step; `carries` are pairs (output, input): what an output was in a step, the input is in
-    the next.
+    the next. `before` is a loop that runs first, in each step anew, and gives some of the inputs; the others are
+    the `arguments`.
     """
 
     name: str
@@ -58,6 +61,16 @@ class Program:
     leaves: tuple[tuple[Node, ...], ...]
     results: tuple[tuple[Node, ...], ...]
     carries: tuple[tuple[int, int], ...] = ()
+    before: Before | None = None
+
+    def __post_init__(self) -> None:
+        if self.before:
+            check(self, self.before)
+
+    @cached_property
+    def arguments(self) -> tuple[Port, ...]:
+        """The inputs that whoever calls the program gives."""
+        return tuple(p for p in self.inputs if not self.before or p.name not in self.before.hidden)
 
     @property
     def repeated(self) -> bool:
@@ -86,12 +99,15 @@ class Program:
         return self.leaves[0][0].graph.names if self.leaves and self.leaves[0] else {}
 
     def count(self) -> Counter[str]:
-        """How many operations one evaluation takes, by kind; sine and cosine of one angle count as one `sincos`."""
+        """How many operations one evaluation takes, by kind; sine and cosine of one angle count as one `sincos`.
+
+        Of a loop that runs before, each turn takes its operations anew; one turn is counted.
+        """
         total = Counter(OPS[n.op].counted for n in self.schedule if OPS[n.op].counted not in ("trig",))
         angles = {n.args[0].index for n in self.schedule if OPS[n.op].counted == "trig"}
         if angles:
             total["sincos"] = len(angles)
-        return total
+        return total + self.before.body.count() if self.before else total
 
     @cached_property
     def digest(self) -> str:
@@ -107,6 +123,8 @@ class Program:
                 facts.append(a.value if a.op == "const" else place[a.index])  # a float, or an int for a place
             place[n.index] = len(place)
         facts.extend(n.value if n.op == "const" else place[n.index] for group in self.results for n in group)
+        if self.before:
+            facts.append((self.before.body.digest, self.before.start, self.before.gives, self.before.most))
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
@@ -115,6 +133,8 @@ def trace(
     function: Callable[..., Sequence[Any]],
     inputs: Sequence[Port],
     outputs: Sequence[Port],
+    *,
+    before: Before | None = None,
 ) -> Program:
     """The program of `function`, called once with a flat list of nodes for each input.
 
@@ -131,7 +151,7 @@ def trace(
             f"{name}: expected a program of at most {MOST:,} expressions, got more. Ask for less at once, or for a"
             " smaller robot: robot.lock(names) holds joints."
         ) from error
-    return finish(name, graph, inputs, outputs, leaves, values)
+    return finish(name, graph, inputs, outputs, leaves, values, before=before)
 
 
 _collector = ForkSafeLock()  # whose holder may let Python's garbage collector rest
@@ -177,6 +197,8 @@ def finish(
     outputs: Sequence[Port],
     leaves: Sequence[tuple[Node, ...]],
     values: Sequence[Any],
+    *,
+    before: Before | None = None,
 ) -> Program:
     """The program of expressions already written on a graph, with sizes checked."""
     if len(values) != len(outputs):
@@ -186,4 +208,4 @@ def finish(
         if len(flat) != port.size:
             raise LinkwiseError(f"{name}: expected {port.size} numbers for {port.name}, got {len(flat)}.")
         results.append(tuple(lift(graph, x) for x in flat))
-    return Program(name, tuple(inputs), tuple(outputs), tuple(leaves), tuple(results))
+    return Program(name, tuple(inputs), tuple(outputs), tuple(leaves), tuple(results), before=before)

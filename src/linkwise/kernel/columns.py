@@ -189,7 +189,7 @@ class ForwardColumns(Columns):
         def call(*inputs: Any, out: Any = None) -> Any:
             given, batch, results = _arguments(self.program, inputs, out)
             for row in np.ndindex(batch):
-                named = {port.name: a[row] for port, a in zip(self.program.inputs, given, strict=True)}
+                named = {port.name: a[row] for port, a in zip(self.program.arguments, given, strict=True)}
                 q, qd, tau, *extra = named.values()
                 Minv = inverse(**{name: named[name] for name in inverse.inputs})
                 qdd = Minv @ (tau - force(q, qd, np.zeros_like(qd), *extra))
@@ -243,8 +243,8 @@ def _derivation(algorithm: Algorithm) -> Derivation:
 
 def _arguments(signature: Program, inputs: Sequence[Any], out: Any) -> tuple[list[Any], tuple[int, ...], list[Any]]:
     """Inputs broadcast to the batch, the batch, and the arrays to fill, by the rules of a ufunc."""
-    given = [arrays.checked(port, x) for port, x in zip(signature.inputs, inputs, strict=True)]
-    cores = [(a, a.ndim - p.rank) for a, p in zip(given, signature.inputs, strict=True)]
+    given = [arrays.checked(port, x) for port, x in zip(signature.arguments, inputs, strict=True)]
+    cores = [(a, a.ndim - p.rank) for a, p in zip(given, signature.arguments, strict=True)]
     batch = np.broadcast_shapes(*(a.shape[:k] for a, k in cores))
     results = arrays.targets(signature, batch, out)
     if out is not None:  # an output may be one of the inputs

@@ -193,7 +193,7 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the arguments, batch axes left out."""
-        return {p.name: p.shape for p in self.program.inputs}
+        return {p.name: p.shape for p in self.program.arguments}
 
     @property
     def outputs(self) -> dict[str, tuple[int, ...]]:
@@ -201,7 +201,7 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
         return {p.name: p.shape for p in self.program.outputs}
 
     def count(self) -> Counter[str]:
-        """Operations of one evaluation: mul, add, div, neg, sincos and others."""
+        """Operations of one evaluation: mul, add, div, neg, sincos and others; of a loop inside, those of one turn."""
         return self.program.count()
 
     def c_source(self, name: str | None = None) -> str:
@@ -229,7 +229,7 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
         def side(ports: Sequence[Port]) -> str:
             return ", ".join(f"{p.name}{p.shape}" for p in ports)
 
-        return f"<Kernel {self._title()}: {side(self.program.inputs)} -> {side(self.program.outputs)}>"
+        return f"<Kernel {self._title()}: {side(self.program.arguments)} -> {side(self.program.outputs)}>"
 
 
 class Kernel(Compiled):

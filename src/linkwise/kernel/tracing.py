@@ -3,6 +3,7 @@
 from linkwise.backend.call import caller as caller
 from linkwise.backend.native import function as function
 from linkwise.backend.remembered import remembered as remembered
+from linkwise.graph.before import Before as Before
 from linkwise.graph.derivative import along as along
 from linkwise.graph.derivative import forward as forward
 from linkwise.graph.derivative import gradient as gradient

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.graph.before import Before
 from linkwise.graph.op import FARTHEST
 from linkwise.graph.program import Port, Program
 
@@ -58,7 +59,7 @@ def _operations(program: Program) -> Callable[[dict[int, Any]], None]:
 
 def function(program: Program) -> Callable[..., Any]:
     """A callable with the manners of a generalised ufunc: leading axes broadcast, `out=` is filled."""
-    once, loop = _operations(program), _turns(program) if program.before else None
+    once, loop = _operations(program), _turns(program, program.before) if program.before else None
     groups = [g for g, p in zip(program.leaves, program.inputs, strict=True) if p in program.arguments]
 
     def call(*inputs: Any, out: Any = None) -> Any:
@@ -98,9 +99,8 @@ def function(program: Program) -> Callable[..., Any]:
     return call
 
 
-def _turns(program: Program) -> Callable[[dict[int, Any], tuple[int, ...]], None]:
+def _turns(program: Program, before: Before) -> Callable[[dict[int, Any], tuple[int, ...]], None]:
     """What runs the loop before a program: it adds the values of the inputs that the loop gives, by node index."""
-    before: Any = program.before
     body, once = before.body, _operations(before.body)
     leaves = {p.name: group for p, group in zip(program.inputs, program.leaves, strict=True)}
     carried = body.leaves[: len(before.start)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwise.algorithms.loops import Cut
+from linkwise.mechanism.loops import Cut
 from linkwise.backend import python
 from linkwise.jet import Jet, part
 from linkwise.kernel.tracing import Port, trace

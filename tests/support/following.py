@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from linkwise.algorithms.loops import Cut
+from linkwise.mechanism.loops import Cut
 from linkwise.jet import Jet, part
 from linkwise.mechanism.angle import Angle
 from linkwise.mechanism.form import Form

@@ -30,8 +30,8 @@ def closed(program: Program, robot: Robot, options: Options) -> Program:
     read = {a.index for n in program.schedule for a in n.args} | {n.index for g in program.results for n in g}
     at = [p.name for p in program.inputs].index(FOLLOWERS)
     if not any(n.index in read for n in program.leaves[at]):
-        inputs, leaves = (tuple(x for k, x in enumerate(side) if k != at) for side in (program.inputs, program.leaves))
-        return replace(program, inputs=inputs, leaves=leaves)
+        inputs = tuple(p for p in program.inputs if p.name != FOLLOWERS)
+        return replace(program, inputs=inputs, leaves=program.leaves[:at] + program.leaves[at + 1 :])
     return replace(program, before=loop(robot, options, [p for p in program.inputs if p.name in ("q", "parameters")]))
 
 

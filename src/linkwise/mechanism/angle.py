@@ -6,15 +6,20 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from linkwise.scalar import Scalar, is_number, sqrt
+from linkwise.jet import Jet
+from linkwise.scalar import Scalar, atan2, is_number, sqrt
 
 
 @dataclass(frozen=True, slots=True)
 class Angle:
-    """The angle with cosine `c` and sine `s`: the position of a revolute joint where no arc is needed."""
+    """The angle with cosine `c` and sine `s`: the position of a revolute joint where no arc is needed.
+
+    Where one is asked for after all, as springs do, it is the one within half a turn of `near`.
+    """
 
     c: Scalar
     s: Scalar
+    near: float = 0.0
 
     @classmethod
     def of(cls, value: float) -> Angle:
@@ -31,14 +36,23 @@ class Angle:
         if ratio == 1.0:
             return self
         if ratio == -1.0:
-            return Angle(self.c, -self.s)
+            return Angle(self.c, -self.s, -self.near)
         raise TypeError(f"an angle known by its cosine and sine cannot be multiplied by {ratio!r}")
 
     def __add__(self, turn: float) -> Angle:
         if turn == 0.0:
             return self
         c, s = math.cos(turn), math.sin(turn)
-        return Angle(self.c * c - self.s * s, self.s * c + self.c * s)
+        return Angle(self.c * c - self.s * s, self.s * c + self.c * s, self.near + turn)
+
+    def number(self) -> Scalar:
+        """The angle itself, rad."""
+        c, s = math.cos(self.near), math.sin(self.near)
+        return atan2(self.s * c - self.c * s, self.c * c + self.s * s) + self.near
+
+    def turning(self, speed: Scalar) -> Angle:
+        """The same with its rate."""
+        return Angle(Jet([self.c, -self.s * speed]), Jet([self.s, self.c * speed]), self.near)
 
 
 Position = Any  # of a joint: an Angle, or a length

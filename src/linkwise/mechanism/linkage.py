@@ -417,16 +417,15 @@ class Passed(NamedTuple):
                 continue
             body = linkage.tree.bodies[group.body]
             pair = self.pending.get((group.base, group.body))
-            parts = [(any(body.kind.lengths), lambda w: w.force, lambda u: u.linear)]
-            parts += [(not all(body.kind.lengths), lambda w: w.moment, lambda u: u.angular)]
-            tau = [(self.tau[v], unit) for v, unit in body.axes]
-            for wanted, of_wrench, of_unit in parts:
-                if not wanted:
-                    continue
-                bare = sum((of_unit(unit) * x for x, unit in tau), Vec3(0.0, 0.0, 0.0))
-                base = next(c for c in linkage.cuts if group.body in c.X)
-                turned = base.X[group.body].R @ bare
-                found += list((of_wrench(pair[1]) if pair else Vec3(0.0, 0.0, 0.0)) - turned)
+            pushed = pair[1] if pair else Wrench()
+            own_axes = Wrench()
+            for v, unit in body.axes:
+                own_axes += Wrench(unit.linear * self.tau[v], unit.angular * self.tau[v])
+            R = next(c for c in linkage.cuts if group.body in c.X).X[group.body].R
+            if any(body.kind.lengths):
+                found += list(pushed.force - R @ own_axes.force)
+            if not all(body.kind.lengths):
+                found += list(pushed.moment - R @ own_axes.moment)
         return found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from linkwise.errors import LinkwiseError
 from linkwise.jet import Jet, part, rate, with_rate
+from linkwise.mechanism.angle import Angle
 from linkwise.mechanism.linkage import Linkage
 from linkwise.mechanism.series import along_motion
 from linkwise.mechanism.structure import Structure, structure_of
@@ -152,7 +153,9 @@ class Machine:
             full[k] = x
         for form in self.structure.forms:
             for i, x in zip(form.bodies, form.positions(self.own, full), strict=True):
-                full[self.own.bodies[i].q] = x
+                k = self.own.bodies[i].q
+                near = float(self.structure.reference[k])
+                full[k] = replace(x, near=near) if isinstance(x, Angle) else x
         return full
 
     def _series(self, q: Sequence[Scalar], full: list[Any], order: int) -> list[Any]:

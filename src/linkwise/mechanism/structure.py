@@ -9,7 +9,8 @@ from typing import Any
 
 from linkwise.errors import ModelError
 from linkwise.mechanism.assemble import Configuration, configurations, size_of
-from linkwise.mechanism.closed_form import Form, closed_forms
+from linkwise.mechanism.closed_form import closed_forms
+from linkwise.mechanism.form import Form
 from linkwise.mechanism.loops import CLOSURES, cuts, looped_coordinates
 from linkwise.mechanism.partition import Block, Partition
 from linkwise.mechanism.rank import Array, independent_rows, rank_of

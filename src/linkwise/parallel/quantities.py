@@ -12,10 +12,10 @@ from linkwise.algorithms.energy import kinetic_energy as tree_kinetic
 from linkwise.algorithms.energy import potential_energy as tree_potential
 from linkwise.algorithms.mass_matrix import mass_matrix as tree_mass
 from linkwise.errors import LinkwiseError
+from linkwise.mechanism.angle import Angle
 from linkwise.mechanism.linear import LDL, factorise, solve
 from linkwise.mechanism.matrices import Matrix, product, times, transposed
 from linkwise.mechanism.square import factorise as factorise_square
->from linkwise.mechanism.angle import Angle
 from linkwise.parallel.mechanics import LegMotion, Machine, Place, bracket, jacobian_rows, leg_motions, platform_wrench
 from linkwise.parallel.quantity import quantity
 from linkwise.scalar import Scalar, cos, sin

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithms import bias_forces, forward_dynamics, inbound_outbound, unit_accelerations
-from linkwise.mechanism import linear
 from linkwise.algorithms.algorithm import Algorithm, Outputs, World, algorithm
 from linkwise.algorithms.inertia_route import no_inertia_along
 from linkwise.figures import COLOURS, style
 from linkwise.kernel.compile import compile
+from linkwise.mechanism import linear
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg
 from linkwise.robot.dh import modified_dh

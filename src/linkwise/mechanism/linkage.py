@@ -93,9 +93,11 @@ class Linkage:
     Source: [Khalil] (4)-(7), (55)-(58), with the transpose in (57).
     """
 
-    def __init__(self, tree: Tree, q: Sequence[Scalar], part: Partition) -> None:
+    def __init__(self, tree: Tree, q: Sequence[Scalar], part: Partition, closed: bool = True) -> None:
         self.tree, self.q, self.part = tree, q, part
         self.cuts: list[Cut] = cuts(tree, q, part.loops, part.normals)
+        if closed:
+            self.cuts = [cut.closed(part.passive) for cut in self.cuts]
 
     # ---- motion
 

@@ -7,15 +7,17 @@ the whole point is held, p is measured in axes that stand still in the last body
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from linkwise.robot.loop import Loop
 from linkwise.robot.tree import Tree, snapped
 from linkwise.rotation import Turn, with_z_along
-from linkwise.scalar import Scalar
+from linkwise.scalar import Scalar, is_number
 from linkwise.spatial import Motion, Pose, Wrench
 from linkwise.vector import EYE3, ZERO3, Mat3, Vec3, cross, dot
+
+ON_AXIS = 1e-12  # m, from a joint's axis: as good as on it
 
 
 class Closure(NamedTuple):
@@ -104,6 +106,26 @@ class Cut(NamedTuple):
                 X[k] = X.get(tree.bodies[k].parent, Pose()) @ _plain(*tree.bodies[k].pose(q))
         a, b = X.get(i, Pose()) @ (X_a @ loop.origin_a), X.get(j, Pose()) @ (X_b @ loop.origin_b)
         return cls(loop, tree, q, path_a, path_b, X, a, b, axes)
+
+    def closed(self, passive: Collection[int]) -> Cut:
+        """The same where the loop is known to be closed, so that the held point may be taken from either side.
+
+        It is taken from the side on which less follows, unless it lies on the axis of the last joint of the other one.
+        """
+        if not self.closure.holds_point:
+            return self
+        follow = [sum(v in passive for k in path for v, _ in self.tree.bodies[k].axes) for path in self._paths]
+        far = int(follow[1] >= follow[0])
+        name, origin = ((self.loop.a, self.loop.origin_a), (self.loop.b, self.loop.origin_b))[far]
+        p = (self.tree.places[name][1] @ origin).p
+        on_axis = all(is_number(x) and abs(x) < ON_AXIS for x in p[:2])
+        ends = {"a": self.a, "b": self.b}
+        from_, to = ("a", "b") if bool(far) != on_axis else ("b", "a")
+        return self._replace(**{to: Pose(ends[to].R, ends[from_].p)})
+
+    @property
+    def _paths(self) -> tuple[list[int], list[int]]:
+        return self.path_a, self.path_b
 
     @property
     def closure(self) -> Closure:

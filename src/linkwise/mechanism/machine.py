@@ -111,9 +111,9 @@ class Machine:
         """This machine with another tree for its dynamics."""
         return replace(self, tree=tree)
 
-    def at(self, q: Sequence[Scalar]) -> Linkage:
-        """The machine in one configuration of what leads."""
-        return Linkage(self.tree, self.positions(q), self.structure.part)
+    def at(self, q: Sequence[Scalar], closed: bool = True) -> Linkage:
+        """The machine in one configuration of what leads; not `closed` while Newton's method is at work."""
+        return Linkage(self.tree, self.positions(q), self.structure.part, closed)
 
     def complete(self, q: Sequence[Scalar], *motion: Sequence[Scalar]) -> tuple[Any, ...]:
         """The tree, its positions and, where given, its velocities and accelerations."""

@@ -63,7 +63,7 @@ def turn(machine: Any, q: Sequence[Scalar], now: State) -> tuple[State, Scalar]:
     for kind, at, to in machine.coordinates:
         lead[at] = kind.integrate(home[at], way[to], s)
     lead = [where(less(s, 1.0), a, b) for a, b in zip(lead, q, strict=True)]  # the goal itself, without round-off
-    linkage = machine.with_followers(now.y).at(lead)
+    linkage = machine.with_followers(now.y).at(lead, closed=False)
     places = sought_rates(machine)
     block, solver = linkage.newton_system()
     step = dict(zip(block.passive, solver.solve([-x for x in linkage.gap(block)]), strict=True))

@@ -9,6 +9,9 @@ from linkwise.algorithms.centroidal import centroidal_momentum as centroidal_mom
 from linkwise.algorithms.centroidal import com_jacobian as com_jacobian
 from linkwise.algorithms.classical import classical_acceleration as classical_acceleration
 from linkwise.algorithms.classical import component_acceleration as component_acceleration
+from linkwise.algorithms.closure import drive_jacobian as drive_jacobian
+from linkwise.algorithms.closure import share as share
+from linkwise.algorithms.closure import tree_positions as tree_positions
 from linkwise.algorithms.coriolis import coriolis_matrix as coriolis_matrix
 from linkwise.algorithms.derivative_of import derivative as derivative
 from linkwise.algorithms.derivatives import forward_dynamics_derivatives as forward_dynamics_derivatives

@@ -21,7 +21,7 @@ Shape = tuple[str | int, ...]
 Outputs = tuple[Sequence[Scalar], ...]
 INPUTS: dict[str, Shape] = {
     "q": ("nq",), "qd": ("nv",), "qdd": ("nv",), "tau": ("nu",), "given": ("nv",),
-    "dt": (), "q0": ("nq",), "q1": ("nq",), "a": ("nv",), "weights": ("nu",), "direction": ("nx",),
+    "dt": (), "force": ("nv",), "q0": ("nq",), "q1": ("nq",), "a": ("nv",), "weights": ("nu",), "direction": ("nx",),
 }  # fmt: skip
 MOTION = ("q", "qd", "qdd", "qddd", "qdddd", "qddddd", "qdddddd")  # a position and its derivatives
 INPUTS |= dict.fromkeys(MOTION[1:], ("nv",))
@@ -239,9 +239,9 @@ def algorithm(
 
     Args:
         inputs: names among those of `INPUTS`: q, qd, qdd, tau, ...; dt is one number.
-        outputs: name and shape of each, with widths nq, nv, nu (of tau), nb (moving bodies), nc (cut joints;
-            left out of the results of an open tree), np (parameters), nm (drives), ne
-            (motors behind springs), nl and nj (positions and velocities of joints without those) or numbers.
+        outputs: name and shape of each, with widths nq, nv, nu (of tau), nb (moving bodies), nt (positions of all
+            joints, those that follow too), nc (cut joints; left out of the results of an open tree), np (parameters),
+            nm (drives), ne (motors behind springs), nl and nj (positions and velocities of joints without those) or numbers.
         uses: which of "gravity external base_motion" it takes from its `world`.
         torques_only: its outputs depend on the base parameters only, so bodies may be realigned and regrouped.
         rates: how many rates of what it takes from its `world` it needs.
@@ -280,6 +280,7 @@ def sizes(robot: Robot) -> dict[str, int]:
         "nv": robot.nv,
         "nu": robot.nu,
         "nc": len(robot.loops),
+        "nt": robot.opened().nq,
         "nx": 3 * robot.nv,
         "ns": 2 * robot.nv,
         "nb": len(robot.moving_links),

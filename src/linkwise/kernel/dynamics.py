@@ -258,6 +258,46 @@ class Dynamics:
                 return self._frames[key]
         raise UnknownNameError("fixed joint", sensor, [j.name for j in fixed])
 
+    def positions(self, q: Any = None, *extra: Any, drives: Any = None, guess: Any = None, along: bool = False) -> Any:
+        """Positions of all joints, those that follow too; see `Positions`.
+
+        Args:
+            q: leading positions (..., nq); None to solve for them from those of the `drives`.
+            extra: the input `parameters`, where the robot was compiled with it.
+            drives: positions of the drives (..., nu) instead, as of the legs of a hexapod.
+            guess: positions of all joints near which to look, which choose the assembly mode; None is the reference.
+            along: the rows (axis -2) are a motion: each begins where the one before ended.
+        """
+        from linkwise.kernel.positions import positions
+
+        return positions(self, q, extra, drives, guess, along)
+
+    def workspace(self, q: Any, *extra: Any) -> Any:
+        """Whether positions (..., nq) can be taken: reached, within the limits of all joints, how well held."""
+        from linkwise.kernel.positions import workspace
+
+        return workspace(self, q, extra)
+
+    @cached_property
+    def tree_positions(self) -> Kernel:
+        """(q) -> positions of all joints, whether loops are closed there, condition: what `positions` calls."""
+        return self._kernel(alg.tree_positions)
+
+    @cached_property
+    def drive_jacobian(self) -> Kernel:
+        """(q) -> J (nu, nv), with rates of the drives = J qd."""
+        return self._kernel(alg.drive_jacobian)
+
+    def share(self, q: Any, force: Any, weights: Any = None, *extra: Any) -> NDArray[np.float64]:
+        """Torques of the drives (..., nu) that amount to a force at what leads; least in sum of weights * torque^2."""
+        from linkwise.kernel.positions import checked_weights
+
+        return self._share(q, force, checked_weights(self.robot, weights), *extra)
+
+    @cached_property
+    def _share(self) -> Kernel:
+        return self._kernel(alg.share)
+
     @cached_property
     def closed(self) -> Closed:
         """The closed chain of a robot with loops, by its active coordinates."""

@@ -17,7 +17,7 @@ from linkwise.mechanism.loops import Cut, cuts
 from linkwise.mechanism.matrices import dot
 from linkwise.mechanism.partition import Block, Partition
 from linkwise.robot.tree import Tree
-from linkwise.scalar import Scalar, sqrt
+from linkwise.scalar import Scalar, less, sqrt, where
 from linkwise.spatial import Wrench
 from linkwise.vector import EYE3, Vec3, cross
 
@@ -184,10 +184,40 @@ class Linkage:
 
     def openness(self) -> Scalar:
         """How far loops are open: over all equations, lengths by the mechanism's size, and the side of each axis."""
-        every = [x for cut in self.cuts for x in cut.gap()]
+        own = cuts(self.tree, self.q, self.part.loops, self.part.normals)
+        every = [x for cut in own for x in cut.gap()]
         values = [x * w for x, w in zip(every, self.part.weights, strict=True)]
-        values += [cut.closure.flipped(cut.R) for cut in self.cuts]
+        values += [cut.closure.flipped(cut.R) for cut in own]
         return sqrt(sum((x * x for x in values), 0.0))
+
+    def condition(self) -> Scalar:
+        """The condition number of the loop equations over what follows: of the blocks the worst, by sums of squares."""
+        worst: Scalar = 1.0
+        for block, solver in self._systems:
+            m = len(block.passive)
+            weights = [self.part.weights[r] for r in block.rows]
+            size = dict(zip(range(self.tree.nv), self._sizes, strict=True))
+            A = [[x * w for x in row] for row, w in zip(self._matrix(block), weights, strict=True)]
+            A = [[x * size[v] for x, v in zip(row, block.passive, strict=True)] for row in A]
+            inverse = [solver.solve([1.0 / w if i == k else 0.0 for i in range(m)]) for k, w in enumerate(weights)]
+            inverse = [[x / size[v] for x, v in zip(column, block.passive, strict=True)] for column in inverse]
+            sums = [sum((x * x for row in matrix for x in row), 0.0) for matrix in (A, inverse)]
+            here = sqrt(sums[0] * sums[1]) * (1.0 / m)
+            worst = where(less(here, worst), worst, here)
+        return worst
+
+    @cached_property
+    def _sizes(self) -> list[float]:
+        """By what rates of the tree are measured: the mechanism's size for lengths, 1 for angles."""
+        found = [1.0] * self.tree.nv
+        for kind, _, to in self.tree.coordinates:
+            found[to] = [self.part.size if length else 1.0 for length in kind.lengths]
+        return found
+
+    def drive_rows(self) -> list[Vector]:
+        """The drives' rates for a unit of each leading velocity."""
+        places = self.part.independent if self.all_lead else self.part.active
+        return [[column[v] for column in self.columns] for v in places]
 
     def newton_system(self) -> tuple[Block, Solver]:
         """The last block, of what has no closed form, and its system."""
@@ -286,7 +316,7 @@ class Linkage:
     def _systems(self) -> list[tuple[Block, Solver]]:
         return [(block, self._system(block)) for block in self.part.blocks]
 
-    def _system(self, block: Block) -> Solver:
+    def _matrix(self, block: Block) -> list[Vector]:
         """The equations of a block over the coordinates that they give."""
         place = {v: j for j, v in enumerate(block.passive)}
         A: list[list[Scalar]] = [[0.0] * len(place) for _ in block.rows]
@@ -296,6 +326,11 @@ class Linkage:
                 for r, x in zip(self.part.spans[k], self.cuts[k].changes(column), strict=True):
                     if r in at:
                         A[at[r]][place[column.v]] = A[at[r]][place[column.v]] + x
+        return A
+
+    def _system(self, block: Block) -> Solver:
+        """The equations of a block over the coordinates that they give, to be solved."""
+        A = self._matrix(block)
         if len(A) <= 3:
             return Adjugate.of(A)
         weights = [self.part.weights[r] for r in block.rows]

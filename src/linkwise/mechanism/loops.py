@@ -119,9 +119,9 @@ class Cut(NamedTuple):
         name, origin = ((self.loop.a, self.loop.origin_a), (self.loop.b, self.loop.origin_b))[far]
         p = (self.tree.places[name][1] @ origin).p
         on_axis = all(is_number(x) and abs(x) < ON_AXIS for x in p[:2])
-        ends = {"a": self.a, "b": self.b}
-        from_, to = ("a", "b") if bool(far) != on_axis else ("b", "a")
-        return self._replace(**{to: Pose(ends[to].R, ends[from_].p)})
+        if bool(far) != on_axis:
+            return self._replace(b=Pose(self.b.R, self.a.p))
+        return self._replace(a=Pose(self.a.R, self.b.p))
 
     @property
     def _paths(self) -> tuple[list[int], list[int]]:

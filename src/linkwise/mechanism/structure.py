@@ -139,9 +139,10 @@ def structure_of(robot: Robot) -> Structure:
     active = {name for loop in robot.loops for name in loop.active}
     looped = looped_coordinates(tree, robot.loops)
     elastic = {j.name for j in robot.joints if j.is_elastic}
+    motors = {j.motor_name for j in robot.joints if j.is_elastic}
     driven = [
         n for n, s in slots.items()
-        if n not in elastic and (n in active or n.endswith(".motor") or not looped & set(range(s.v, s.v + s.nv)))
+        if n not in elastic and (n in active or n in motors or not looped & set(range(s.v, s.v + s.nv)))
     ]  # fmt: skip
     known = [slots[n].q + k for n in robot.coordinates for k in range(slots[n].nq)]
     forms, _ = closed_forms(tree, robot.loops, known, found.q.tolist())

@@ -70,8 +70,11 @@ def vector(robot: Robot, values: Any, kind: str) -> NDArray[np.float64]:
     if positions:
         for slot in robot.slots.values():
             x[slot.q : slot.q + slot.nq] = slot.kind.home
+        if robot.loops:
+            x[:] = _closed(robot)
     if values is not None and not isinstance(values, Mapping):
-        width = sum(j.nq if positions else j.nv for j in robot.joints)
+        leading = [robot.slots[j.name] for j in robot.joints if j.nv and j.name in robot.slots]
+        width = sum(s.nq if positions else s.nv for s in leading)
         if np.shape(values) == x.shape:
             x[:] = values_of("all coordinates", values, len(x))
             return x
@@ -83,7 +86,7 @@ def vector(robot: Robot, values: Any, kind: str) -> NDArray[np.float64]:
             x[at : at + count] = values_of(name, value, count)
             named.add(name)
     for j in robot.joints:
-        if j.is_elastic and j.motor_name not in named:
+        if j.is_elastic and j.motor_name not in named and (j.mimic.joint if j.mimic else j.name) in robot.slots:
             joint, motor = robot.slots[j.mimic.joint if j.mimic else j.name], robot.slots[j.motor_name]
             value = x[joint.q if positions else joint.v]
             if j.mimic:
@@ -92,16 +95,30 @@ def vector(robot: Robot, values: Any, kind: str) -> NDArray[np.float64]:
     return x
 
 
+def _closed(robot: Robot) -> NDArray[np.float64]:
+    """The leading positions of the configuration that a robot with loops starts from: declared, or found."""
+    import numpy as np
+
+    from linkwise.mechanism.structure import structure_of
+
+    known = dict(robot.reference)
+    if set(robot.slots) <= set(known):
+        return np.array([x for name in robot.slots for x in known[name]], dtype=float)
+    structure = structure_of(robot)
+    return structure.reference[list(structure.lead_q)]
+
+
 def forces(robot: Robot, torques: Any) -> NDArray[np.float64]:
     """`tau` of the drives' torques, by joint or as an array (..., number of drives); all else is zero."""
     import numpy as np
 
     if isinstance(torques, Mapping):
-        tau = np.zeros(robot.nv)
+        tau = np.zeros(robot.nu)
         named: dict[Slot, str] = {}
+        slots = drive_slots(robot)
         for name, value in torques.items():
             joint = next((j for j in robot.joints if j.name == name), None)
-            slot = find(robot, joint.driven_coordinate if joint else name)
+            slot = find(robot, joint.driven_coordinate if joint else name, slots)
             if slot in named:
                 raise InputError(f"tau: {named[slot]!r} and {name!r} are the same drive. Name it once.")
             named[slot] = name
@@ -114,17 +131,28 @@ def forces(robot: Robot, torques: Any) -> NDArray[np.float64]:
         raise InputError(f"tau: expected {len(places)} torques, or a mapping of joints, got {torques!r}.") from error
     if given.ndim < 1 or given.shape[-1] != len(places):
         raise InputError(f"tau: expected {len(places)} torques, one for each drive, got an array of {given.shape}.")
-    tau = np.zeros((*given.shape[:-1], robot.nv))
+    tau = np.zeros((*given.shape[:-1], robot.nu))
     tau[..., places] = given
     return tau
 
 
-def find(robot: Robot, name: str) -> Slot:
-    """The place of a coordinate."""
+def drive_slots(robot: Robot) -> dict[str, Slot]:
+    """For each of `robot.drives` where its numbers stand in `tau`."""
+    found, at = {}, 0
+    every = robot.opened().slots
+    for name in robot.drives:
+        found[name] = every[name]._replace(v=at)
+        at += every[name].nv
+    return found
+
+
+def find(robot: Robot, name: str, slots: Mapping[str, Slot] | None = None) -> Slot:
+    """The place of a coordinate, or of a drive among these slots."""
+    known = robot.slots if slots is None else slots
     try:
-        return robot.slots[name]
+        return known[name]
     except KeyError:
-        raise UnknownNameError("joint with coordinates", name, robot.coordinates) from None
+        raise UnknownNameError("joint with coordinates", name, list(known)) from None
 
 
 def values_of(name: str, value: Any, width: int) -> Any:

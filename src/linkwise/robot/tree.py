@@ -224,6 +224,23 @@ class Open(NamedTuple):
         for k in range(n):
             yield [1.0 if j == k else 0.0 for j in range(n)], [0.0] * n
 
+    def openness(self) -> Scalar:
+        """How far loops are open: there are none."""
+        return 0.0
+
+    def condition(self) -> Scalar:
+        """How well what follows is held: nothing does."""
+        return 1.0
+
+    def drive_rows(self) -> list[list[Scalar]]:
+        """The drives' rates for a unit of each leading velocity."""
+        n = self.tree.nv
+        return [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)]
+
+    def share(self, force: Sequence[Scalar], weights: Sequence[Scalar]) -> list[Scalar]:
+        """Torques of the drives that amount to a force at the leading coordinates."""
+        return list(force)
+
     def cut_wrenches(self, tau: Sequence[Scalar], torques: Sequence[Scalar]) -> list[Scalar]:
         """What cut joints carry: there are none."""
         return []

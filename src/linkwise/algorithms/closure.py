@@ -1,0 +1,46 @@
+"""How a machine closes: positions of all its joints, how its drives move, and how they share a force."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linkwise.algorithms.algorithm import Outputs, algorithm
+from linkwise.mechanism.machine import AnyMachine
+from linkwise.scalar import Scalar, less, number
+
+CLOSED = 1e-9  # of the mechanism's size, or rad: loops that are open less than this are closed
+
+
+@algorithm(inputs="q", outputs={"q_tree": ("nt",), "converged": (), "condition": ()})
+def tree_positions(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
+    """Positions of all joints of the tree, whether (1 or 0) the loops are closed there, and how well they are held.
+
+    The condition is that of the loop equations over the joints that follow, lengths measured by the mechanism's size: 1
+    at best, large near configurations in which what leads does not determine the rest. Without loops nothing follows.
+    """
+    at = machine.at(q)
+    return [number(x) for x in at.q], [less(at.openness(), CLOSED)], [at.condition()]
+
+
+@algorithm(inputs="q", outputs={"J": ("nu", "nv")})
+def drive_jacobian(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
+    """J with rates of the drives = J qd; forces at the leading coordinates are J^T tau.
+
+    Source: [Khalil] (62), where it is the inverse of the platform's Jacobian.
+    """
+    return ([x for row in machine.at(q).drive_rows() for x in row],)
+
+
+@algorithm(inputs="q force weights", outputs={"tau": ("nu",)})
+def share(machine: AnyMachine, q: Sequence[Scalar], force: Sequence[Scalar], weights: Sequence[Scalar]) -> Outputs:
+    """Torques of the drives that amount to a force at the leading coordinates.
+
+    Of all that do, those with the least sum of weights * torque^2.
+
+    Args:
+        machine: the robot.
+        q: positions (nq).
+        force: at the leading coordinates (nv).
+        weights: above zero, one for each drive (nu).
+    """
+    return (machine.at(q).share(force, weights),)

@@ -1,6 +1,7 @@
 """Closed forms of loops: what is recognised, and that it closes the loops as Newton's method does."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -18,13 +19,14 @@ from linkwise.robot.tree import Tree
 from linkwise.spatial import Pose
 from linkwise.vector import Vec3
 from support.following import (
-    SIDES,
+    LEGS,
     UNKNOWN,
     Followed,
     completed,
     dyad,
     error,
     led,
+    leg,
     moving,
     on_legs,
     polished,
@@ -35,13 +37,10 @@ from support.linkages import example
 from support.machines import NAMES, machine
 
 STEP = 1e-30
-CUTS = ("revolute", "spherical", "prismatic")
+CUTS = ("revolute", "spherical", "universal", "prismatic")
 DYADS = [
-    pytest.param(unknown, cut, side, skew, id=f"{unknown} {cut} {side}{' skew' * skew}")
-    for unknown in UNKNOWN
-    for cut in CUTS
-    for side in SIDES
-    for skew in (False, True)
+    pytest.param(unknown, cut, before, skew, id=f"{unknown} {cut} {before}{' skew' * skew}")
+    for unknown, cut, before, skew in product(UNKNOWN, CUTS, range(3), (False, True))
     if (unknown, cut) != ("PP", "prismatic")
 ]
 
@@ -112,12 +111,18 @@ def test_legs_follow_their_platform(name):
     check(on_legs(name))
 
 
-@pytest.mark.parametrize(("unknown", "cut", "side", "skew"), DYADS)
-def test_two_joints_in_a_plane_follow_wherever_they_are(unknown, cut, side, skew):
-    found = dyad(unknown, cut, side, skew)
+@pytest.mark.parametrize(("unknown", "cut", "before", "skew"), DYADS)
+def test_two_joints_in_a_plane_follow_wherever_they_are(unknown, cut, before, skew):
+    found = dyad(unknown, cut, before, skew)
     check(found)
     (form,) = forms_of(found)
     assert type(form) is (Guide if cut == "prismatic" else Crossing if unknown == "PP" else Leg)
+
+
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("letters", LEGS)
+def test_three_joints_in_space_follow_wherever_they_are(letters, before):
+    check(leg(letters, before))
 
 
 def linkage(name, known, rows=6):
@@ -235,6 +240,11 @@ def unreached():
     return tree, form
 
 
+def shortened(form):
+    """The form of a slider-crank with a short rod."""
+    return replace(form, loop=replace(form.loop, origin_a=Pose(form.loop.origin_a.R, Vec3(0.02, 0.0, 0.0))))
+
+
 @pytest.mark.parametrize("value", [1.0, 1.0 + 0j, Jet([1.0, 0.5]), 0.0, Jet([0.0, 1.0])])
 def test_what_cannot_be_reached_is_no_number(value):
     tree, form = unreached()
@@ -244,11 +254,40 @@ def test_what_cannot_be_reached_is_no_number(value):
     assert all(y != y for y in numbers)
 
 
+def test_traces_of_what_cannot_be_reached_are_no_numbers():
+    """Cosine and sine both, though the root is in one of them alone."""
+    tree, form = unreached()
+    program = traced([form], tree, (2,))
+    assert np.isnan(python.evaluate(program, [1.0])).all()
+    assert np.isfinite(python.evaluate(program, [0.3])).all()
+    robot = slider_crank("pin")
+    (form,), _ = closed_forms(tree, robot.loops, [0], slider_crank_positions("pin", 0.2))
+    program = traced([shortened(form)], tree, (0,))
+    assert np.isnan(python.evaluate(program, [1.5])[0][:3]).all()
+    assert np.isfinite(python.evaluate(program, [0.1])).all()
+
+
+@pytest.mark.parametrize("name", ["Gough-Stewart", "Delta", "3-RRR upright", "6-PUS", "6-RUS", "3-PRR"])
+def test_platforms_far_away_leave_no_leg_a_number(name):
+    """Of each leg one joint at least, and of that cosine and sine; a hexapod's legs have no end."""
+    found = on_legs(name)
+    forms = forms_of(found)
+    far = led(found, 0)
+    far[0] = 10.0
+    program = traced(forms, found.tree, found.known)
+    values = iter(np.reshape(python.evaluate(program, [far[k] for k in found.known])[0], (-1, 2)))
+    places = {k: next(values) for k in found.unknown}
+    bodies = found.tree.bodies
+    for form in forms:
+        lost = [np.isnan(places[bodies[k].q][: 2 if bodies[k].kind.turns else 1]).all() for k in form.bodies]
+        assert any(lost) == (name != "Gough-Stewart")
+
+
 def test_a_slide_that_cannot_be_reached_is_no_number():
     robot = slider_crank("pin")
     tree = Tree.of(robot)
     (form,), _ = closed_forms(tree, robot.loops, [0], slider_crank_positions("pin", 0.2))
-    short = replace(form, loop=replace(form.loop, origin_a=Pose(form.loop.origin_a.R, Vec3(0.02, 0.0, 0.0))))
+    short = shortened(form)
     for crank in (1.5, Jet([1.5, 1.0]), 1.5 + 0j):
         found = dict(zip(short.bodies, short.positions(tree, [crank, None, None]), strict=True))
         assert all(x != x for x in (found[2].c, found[2].s, found[3]))
@@ -289,13 +328,19 @@ def test_loops_whose_joints_are_all_known_are_in_neither_list():
     assert ([form.loop.name for form in forms], left) == (["cut"], [])
 
 
-def test_loops_out_of_a_plane_are_left_to_newtons_method():
-    """A joint that leads and turns about another axis takes the linkage out of its plane."""
-    found = dyad("RR", "revolute", "b", True)
-    joint = next(j for j in found.robot.joints if j.name == "a0R")
-    bent = found.robot.replace(replace(joint, axis=Vec3(joint.axis.y, joint.axis.z, joint.axis.x)))
-    forms, left = closed_forms(Tree.of(bent), bent.loops, found.known, found.q[0].tolist())
-    assert (forms, left) == ([], list(bent.loops))
+@pytest.mark.parametrize("cut", CUTS)
+def test_loops_out_of_a_plane_are_left_to_newtons_method(cut):
+    """A joint that leads and turns about another axis takes a linkage out of the plane in which it is closed."""
+    found = dyad("RR", cut, 0, True, bent=True)
+    forms, left = closed_forms(found.tree, found.robot.loops, found.known, found.q[0].tolist())
+    assert (forms, left) == ([], list(found.robot.loops))
+
+
+@pytest.mark.parametrize(("letters", "before"), [("RU", 0), ("UP", 0)])
+def test_axes_that_do_not_meet_are_left_to_newtons_method(letters, before):
+    found = leg(letters, before, apart=1e-6)
+    forms, left = closed_forms(found.tree, found.robot.loops, found.known, found.q[0].tolist())
+    assert (forms, left) == ([], list(found.robot.loops))
 
 
 # ---- operations

@@ -38,26 +38,25 @@ def closed_forms(
             meet there has no closed form.
     """
     found: list[Form] = []
-    known, left = set(known), list(loops)
-    while True:
-        form = _next(tree, left, known, reference)
-        if form is None:
-            return found, [loop for loop in left if Chain.around(tree, loop, known).unknown]
-        found.append(form)
-        left.remove(form.loop)
-        known |= {tree.bodies[k].q for k in form.bodies}
+    places, left, before = set(known), list(loops), -1
+    while before != len(found):
+        before = len(found)
+        for loop in list(left):
+            form = _form(tree, loop, places, reference)
+            if form is not None:
+                found.append(form)
+                left.remove(loop)
+                places |= {tree.bodies[k].q for k in form.bodies}
+    return found, [loop for loop in left if Chain.around(tree, loop, places).unknown]
 
 
-def _next(tree: Tree, loops: Sequence[Loop], known: Collection[int], reference: Sequence[float]) -> Form | None:
-    """The closed form of the first loop that has one."""
-    for loop in loops:
-        chain = Chain.around(tree, loop, known)
-        if chain.unknown and all(_follows(tree, k) for k in chain.bodies):
-            for branches in _candidates(tree, loop, chain, reference):
-                form = _settled(tree, branches, reference)
-                if form is not None:
-                    return form
-    return None
+def _form(tree: Tree, loop: Loop, known: Collection[int], reference: Sequence[float]) -> Form | None:
+    """The closed form of a loop, if it has one."""
+    chain = Chain.around(tree, loop, known)
+    if not chain.unknown or not all(_follows(tree, k) for k in chain.bodies):
+        return None
+    settled = (_settled(tree, branches, reference) for branches in _candidates(tree, loop, chain, reference))
+    return next((form for form in settled if form is not None), None)
 
 
 def _follows(tree: Tree, k: int) -> bool:

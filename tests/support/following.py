@@ -55,7 +55,7 @@ def on_legs(name: str, rows: int = 3) -> Followed:
         link = f"{leg.name}.{tip.link}"
         loops.append(Loop(leg.name, robot.platform.name, link, "spherical", at, Pose(p=tip.origin.p)))
     pose = np.vstack([home, machine(name).states(rows)[0]])
-    legs = np.nan_to_num(machine(name).par.inverse_kinematics(pose))
+    legs = machine(name).par.inverse_kinematics(pose)
     n = robot.nq
     return Followed(tree.replace(loops=loops), tuple(range(n)), np.hstack([pose, legs]))
 

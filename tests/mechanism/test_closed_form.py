@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+import linkwise as lw
 from linkwise.mechanism.loops import Cut
 from linkwise.backend import python
 from linkwise.jet import Jet, part
@@ -123,6 +124,28 @@ def test_two_joints_in_a_plane_follow_wherever_they_are(unknown, cut, before, sk
 @pytest.mark.parametrize("letters", LEGS)
 def test_three_joints_in_space_follow_wherever_they_are(letters, before):
     check(leg(letters, before))
+
+
+def check_against_closed(found: Followed):
+    """The same positions as the compiled closed chain finds by Newton's method from the reference."""
+    names = tuple(found.robot.names[k] for k in found.known)
+    chain = lw.compile(found.robot.replace(replace(found.robot.loops[0], active=names))).closed
+    assert chain.independent == names
+    q, forms = chain.positions(chain.of(found.q), guess=found.q[0]).q, forms_of(found)
+    for row in range(len(q)):
+        full = completed(forms, found.tree, led(found, row))
+        assert max(error(full[k], q[row, k]) for k in found.unknown) < 1e-12
+
+
+@pytest.mark.parametrize(("unknown", "cut", "before", "skew"), [d for d in DYADS if d.values[-1]])
+def test_dyads_are_as_newtons_method_has_them(unknown, cut, before, skew):
+    check_against_closed(dyad(unknown, cut, before, skew))
+
+
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("letters", LEGS)
+def test_legs_are_as_newtons_method_has_them(letters, before):
+    check_against_closed(leg(letters, before))
 
 
 def linkage(name, known, rows=6):

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from linkwise.mechanism.loops import Cut
 from linkwise.jet import Jet, part
 from linkwise.mechanism.angle import Angle
 from linkwise.mechanism.form import Form
+from linkwise.mechanism.loops import Cut
 from linkwise.parallel.mechanics import LegModel
 from linkwise.robot import Frame, Joint, Link, Loop, Robot
 from linkwise.robot.joint import KINDS

@@ -229,7 +229,7 @@ def _blocks(
 def _normal(tree: Tree, robot: Robot, k: int, q: Array) -> Vec3 | None:
     """The normal of a planar loop with a cut hinge, in axes of the link that carries both ends; else None."""
     loop = robot.loops[k]
-    if loop.kind != "revolute":
+    if not CLOSURES[loop.kind].is_hinge:
         return None
     cut = cuts(tree, q.tolist(), [loop])[0]
     n = cut.a.R.column(2)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.mechanism.loops import Cut
 from linkwise.backend import python
 from linkwise.jet import Jet, part
 from linkwise.kernel.tracing import Port, trace
 from linkwise.mechanism.angle import Angle
 from linkwise.mechanism.closed_form import closed_forms
 from linkwise.mechanism.form import Crossing, Guide, Leg
+from linkwise.mechanism.loops import Cut
 from linkwise.robot import Joint, Link, Loop, Mimic, Robot, numbers
 from linkwise.robot.align import aligned
 from linkwise.robot.tree import Tree
@@ -69,7 +69,7 @@ def check(found: Followed):
             (flat,) = python.evaluate(program, q[list(found.known)].tolist())
             assert np.abs(np.subtract(flat, pairs(full, found.unknown))).max() < 1e-13
 
-            qd = rng.uniform(-1.0, 1.0, found.robot.nv)
+            qd = rng.uniform(-1.0, 1.0, found.robot.opened().nv)
             wanted = rates(found, q, qd)
             jets = moving(found, row, qd)
             fast = completed(forms, tree, jets)
@@ -166,12 +166,12 @@ def test_linkages_of_the_library(name):
     """As Newton's method and its velocity map have them, loop by loop."""
     chain = example(name)
     structure = chain.structure.part
-    found = linkage(name, [v for v in range(chain.robot.nv) if v not in structure.passive])
+    found = linkage(name, [v for v in range(chain.robot.opened().nv) if v not in structure.passive])
     check(found)
     forms, G = forms_of(found), chain.assembled.velocity_map(found.q)
     for row in range(len(found.q)):
         for column, v in enumerate(structure.independent):
-            fast = completed(forms, found.tree, moving(found, row, np.eye(chain.robot.nv)[v]))
+            fast = completed(forms, found.tree, moving(found, row, np.eye(chain.robot.opened().nv)[v]))
             wanted = G[row][found.unknown, column]
             assert np.abs([rate_of(fast[k]) for k in found.unknown] - wanted).max() < 1e-10 * scale(wanted)
 
@@ -181,7 +181,7 @@ def test_an_ankle_follows_its_foot():
     chain = example("ankle")
     robot, tree = chain.robot, Tree.of(chain.robot)
     check(linkage("ankle", [b.q for b in tree.bodies[1:] if not b.name.startswith(("left", "right"))]))
-    motors = [k for k in range(robot.nq) if k not in chain.structure.part.passive]
+    motors = [k for k in range(robot.opened().nq) if k not in chain.structure.part.passive]
     forms, left = closed_forms(tree, robot.loops, motors, chain.reference.tolist())
     assert (forms, left) == ([], list(robot.loops))
 
@@ -189,7 +189,7 @@ def test_an_ankle_follows_its_foot():
 def test_a_palletiser_is_solved_loop_after_loop():
     chain = example("palletiser")
     robot = chain.robot
-    known = [k for k in range(robot.nq) if k not in chain.structure.part.passive]
+    known = [k for k in range(robot.opened().nq) if k not in chain.structure.part.passive]
     turned = robot.replace(loops=robot.loops[::-1])
     forms, left = closed_forms(Tree.of(turned), turned.loops, known, chain.reference.tolist())
     assert left == []
@@ -244,7 +244,7 @@ def test_a_slider_that_leads_has_two_branches_that_meet(cut):
     """Driven by its slider, a crank stands still where it points along the rod: no form from there."""
     robot = slider_crank(cut)
     tree = Tree.of(robot)
-    slide = robot.slots["slide"].q
+    slide = robot.opened().slots["slide"].q
     for crank, found in ((0.7, 1), (-0.7, 1), (0.0, 0), (np.pi, 0)):
         q = slider_crank_positions(cut, crank)
         forms, left = closed_forms(tree, robot.loops, [slide], q)
@@ -319,7 +319,7 @@ def test_a_slide_that_cannot_be_reached_is_no_number():
 def test_numbers_of_the_model_may_be_inputs():
     """A five-bar linkage with the length of an arm as an input."""
     chain = example("fivebar")
-    known = [k for k in range(chain.robot.nq) if k not in chain.structure.part.passive]
+    known = [k for k in range(chain.robot.opened().nq) if k not in chain.structure.part.passive]
     forms, _ = closed_forms(Tree.of(chain.robot), chain.robot.loops, known, chain.reference.tolist())
 
     def function(q, length):

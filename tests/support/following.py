@@ -36,7 +36,7 @@ class Followed(NamedTuple):
 
     @property
     def unknown(self) -> list[int]:
-        return [k for k in range(self.robot.nq) if k not in self.known]
+        return [k for k in range(self.robot.opened().nq) if k not in self.known]
 
 
 @cache
@@ -175,7 +175,7 @@ def _closed(side_a: list[Axis], side_b: list[Axis], cut: str, z: np.ndarray, rng
     slip = Pose(p=Vec3(0.0, 0.0, 0.3 if cut == "prismatic" else 0.0))
     loop = Loop("cut", a, b, cut, X_a.inverse() @ held, X_b.inverse() @ held @ slip)
     robot = Robot(links, joints, loops=[loop])
-    found = Followed(robot, tuple(k for k, name in enumerate(robot.names) if "?" not in name), np.array([q]))
+    found = Followed(robot, tuple(k for k, name in enumerate(robot.opened().names) if "?" not in name), np.array([q]))
     J = np.array(Cut.at(found.tree, q, loop).jacobian())[:, found.unknown]
     if np.linalg.svd(J)[1][len(found.unknown) - 1] < 0.2:
         return None
@@ -243,7 +243,7 @@ def rate_of(x: Any) -> float:
 
 def moving(found: Followed, row: int, qd: Sequence[float]) -> list[Any]:
     """Positions of those that lead, with rates at these velocities."""
-    full: list[Any] = [None] * found.robot.nq
+    full: list[Any] = [None] * found.robot.opened().nq
     q = found.q[row].tolist()
     for b in found.tree.bodies:
         at = slice(b.q, b.q + b.kind.nq)

@@ -14,6 +14,7 @@ from itertools import product
 from linkwise.mechanism.chain import Chain
 from linkwise.mechanism.form import Crossing, Form, Guide, Leg
 from linkwise.mechanism.leg import NEAR, SAME, meet, near
+from linkwise.mechanism.loops import CLOSURES
 from linkwise.robot.loop import Loop
 from linkwise.robot.tree import Tree
 from linkwise.rotation import Turn
@@ -78,7 +79,7 @@ def _settled(tree: Tree, branches: Sequence[Form], reference: Sequence[float]) -
 
 def _candidates(tree: Tree, loop: Loop, chain: Chain, reference: Sequence[float]) -> Iterator[Sequence[Form]]:
     """Forms that a loop may have, each on all its branches."""
-    if len(chain.unknown) == 3 and loop.kind == "spherical":
+    if len(chain.unknown) == 3 and CLOSURES[loop.kind].is_ball:
         yield from _legs(tree, loop, chain, reference)
     elif len(chain.unknown) == 2:
         yield from _dyads(tree, loop, chain, reference)
@@ -112,7 +113,7 @@ def _dyads(tree: Tree, loop: Loop, chain: Chain, reference: Sequence[float]) -> 
             yield from ([Leg(loop, chain, f, (s, 1.0)) for s in SIGNS] for f in _distances(first.turns, second.turns))
         else:
             yield [Crossing(loop, chain)]
-    elif loop.kind == "prismatic" and _across(view.a.R.column(2), normal) and turning:
+    elif CLOSURES[loop.kind].is_slide and _across(view.a.R.column(2), normal) and turning:
         sliding = [axis for axis, kind in zip(axes, (first, second), strict=True) if kind.slides]
         if all(math.hypot(*cross(axis, view.a.R.column(2))) > SAME for axis in sliding):
             yield [Guide(loop, chain, sign) for sign in SIGNS[: len(turning)]]

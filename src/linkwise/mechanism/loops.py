@@ -38,6 +38,16 @@ class Closure(NamedTuple):
         return self.lengths == 3
 
     @property
+    def is_ball(self) -> bool:
+        """Whether a point is held and nothing else."""
+        return self.holds_point and len(self.names) == 3
+
+    @property
+    def is_slide(self) -> bool:
+        """Whether a shift along the common axis is all that is left."""
+        return self.lengths == 2
+
+    @property
     def is_hinge(self) -> bool:
         """Whether a turn about the common axis is all that is left."""
         return self.holds_point and len(self.names) == 5

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.algorithms import regressor
+from linkwise.errors import LinkwiseError
 from linkwise.kernel.compile import compile
 from linkwise.kernel.kernel import Kernel
 from linkwise.robot.robot import Robot
@@ -17,6 +18,7 @@ from linkwise.robot.robot import Robot
 DEPENDENT = 1e-10  # a column with less than this beyond the span of those kept is a combination of them
 NEARLY = 0.3  # of the largest part beyond that span: columns with less have to wait
 ROUND_OFF = 1e-11
+HELD = 20.0  # condition of loop equations up to which a configuration is used
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class BaseParameters:
         return terms
 
     def regressor(self, q: Any, qd: Any, qdd: Any) -> NDArray[np.float64]:
-        """Y_base (..., nv, len(self)) with tau = Y_base @ values."""
+        """Y_base (..., nu, len(self)) with tau = Y_base @ values."""
         return self._kernel(q, qd, qdd)[..., self.kept]
 
 
@@ -74,7 +76,7 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
     grouping with them would have large coefficients.
 
     Args:
-        robot: fixed or floating; springs do not count.
+        robot: fixed or floating, with loops too; springs do not count.
         seed: of the random states.
 
     Source: the numerical method of Gautier (1991), with columns tested against the span of those kept before them.
@@ -82,9 +84,9 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
     kernel = compile(robot, regressor)
     rng = np.random.default_rng(seed)
     count, inertial = len(robot.parameter_names), 10 * len(robot.moving_links)
-    rows = max(8, -(-3 * count // max(1, robot.nv)))
-    q = rng.uniform(-np.pi, np.pi, (rows, robot.nq))
-    qd, qdd = rng.normal(size=(2, rows, robot.nv)) * 3.0
+    rows = max(8, -(-3 * count // max(1, robot.nu)))
+    q = _positions(robot, rng, rows)
+    qd, qdd = rng.normal(size=(2, len(q), robot.nv)) * 3.0
     Y = kernel(q, qd, qdd).reshape(-1, count)
     size = np.linalg.norm(Y, axis=0)
     scale = np.where(size > DEPENDENT * max(size.max(initial=0.0), 1.0), size, np.inf)
@@ -100,6 +102,23 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
         mapping[:, others] = _rounded(beta / scale[kept][:, None] * scale[others])
     lost = tuple(robot.parameter_names[k] for k in range(count) if not np.isfinite(scale[k]))
     return BaseParameters(robot, np.array(kept, dtype=np.intp), mapping, lost, kernel)
+
+
+def _positions(robot: Robot, rng: np.random.Generator, rows: int) -> NDArray[np.float64]:
+    """Random positions; where loops have to close, those around the reference that do, and hold what follows well."""
+    if not robot.loops:
+        return rng.uniform(-np.pi, np.pi, (rows, robot.nq))
+    dyn, found = compile(robot), np.empty((0, robot.nq))
+    for width in (0.5, 0.25, 0.1, 0.05):
+        q = dyn.integrate(robot.q(), width * rng.normal(size=(2 * rows, robot.nv)), 1.0)
+        at = dyn.positions(q)
+        found = np.concatenate([found, q[at.converged & (at.condition < HELD)]])
+        if len(found) >= rows:
+            return found[:rows]
+    raise LinkwiseError(
+        f"base_parameters of {robot.name!r}: expected loops that close around the reference, got {len(found)} of"
+        f" {rows} random positions. Give the robot a reference in the middle of its motion."
+    )
 
 
 def _independent(unit: NDArray[np.float64], groups: Iterable[Sequence[int]]) -> list[int]:

@@ -110,7 +110,7 @@ def _positions(robot: Robot, rng: np.random.Generator, rows: int) -> NDArray[np.
         return rng.uniform(-np.pi, np.pi, (rows, robot.nq))
     dyn, found = compile(robot), np.empty((0, robot.nq))
     for width in (0.5, 0.25, 0.1, 0.05):
-        q = dyn.integrate(robot.q(), width * rng.normal(size=(2 * rows, robot.nv)), 1.0)
+        q = dyn.integrate(robot.q(), width * rng.uniform(-1.0, 1.0, (2 * rows, robot.nv)), 1.0)
         at = dyn.positions(q)
         found = np.concatenate([found, q[at.converged & (at.condition < HELD)]])
         if len(found) >= rows:

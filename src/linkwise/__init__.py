@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise import dh as dh
     from linkwise import limit as limit
     from linkwise import motion as motion
-    from linkwise import parallel as parallel
     from linkwise import planning as planning
+    from linkwise import platforms as platforms
     from linkwise import simulation as simulation
     from linkwise import walking as walking
     from linkwise.algorithms import Algorithm as Algorithm
@@ -52,15 +52,15 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.loading import list_robots as list_robots
     from linkwise.loading import load as load
     from linkwise.loading import save as save
-    from linkwise.parallel import delta as delta
-    from linkwise.parallel import gough_stewart as gough_stewart
-    from linkwise.parallel import three_rrr as three_rrr
     from linkwise.planning import base_motion as base_motion
     from linkwise.planning import inverse_kinematics as inverse_kinematics
     from linkwise.planning import plan as plan
     from linkwise.planning import retime as retime
     from linkwise.planning import scaler as scaler
     from linkwise.planning import sweep as sweep
+    from linkwise.platforms import delta as delta
+    from linkwise.platforms import gough_stewart as gough_stewart
+    from linkwise.platforms import three_rrr as three_rrr
     from linkwise.robot import Drive as Drive
     from linkwise.robot import Frame as Frame
     from linkwise.robot import Friction as Friction
@@ -87,7 +87,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
 
 # where each public name lives; its module is imported when the name is first used, so that `import linkwise` is free
 _HOMES = {
-    "linkwise": "algorithms control cost dh limit motion parallel planning simulation walking",
+    "linkwise": "algorithms control cost dh limit motion planning platforms simulation walking",
     "linkwise.algorithms": """
         Algorithm algorithm derivative force_rates forward_dynamics forward_dynamics_derivatives hybrid_dynamics
         inverse_dynamics inverse_dynamics_derivatives jacobian joint_wrench_rates joint_wrenches mass_matrix
@@ -99,7 +99,7 @@ _HOMES = {
     "linkwise.kernel.dynamics": "Dynamics",
     "linkwise.kernel.kernel": "Kernel",
     "linkwise.loading": "list_robots load save",
-    "linkwise.parallel": "delta gough_stewart three_rrr",
+    "linkwise.platforms": "delta gough_stewart three_rrr",
     "linkwise.planning": "base_motion inverse_kinematics plan retime scaler sweep",
     "linkwise.robot": """
         Drive Frame Friction Joint Limits Link Loop Mimic Motor Robot Spring beam khalil modified_dh permutation

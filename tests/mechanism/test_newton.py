@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.robot.platform import delta, gough_stewart, three_rrr
+from linkwise.platforms import delta, gough_stewart, three_rrr
 
 MACHINES = {
     "hexapod": (lambda: gough_stewart(), 0.2),

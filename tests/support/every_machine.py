@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import linkwise as lw
+from linkwise.platforms import delta, gough_stewart, three_rrr
 from linkwise.robot.floating import floating
-from linkwise.robot.platform import delta, gough_stewart, three_rrr
 
 SEED = 7
 

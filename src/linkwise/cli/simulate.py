@@ -17,13 +17,10 @@ from linkwise.cli.arguments import (
     ParamType,
     json_option,
     load,
-    load_parallel,
     numbers,
-    refuse_for_parallel,
     robot_argument,
     robot_options,
 )
-from linkwise.cli.simulate_parallel import parallel_simulate
 
 if TYPE_CHECKING:
     from linkwise.robot.robot import Robot
@@ -131,9 +128,9 @@ def simulate(
     its motion exactly; the torque that this takes comes out. The energy drift says how well the sum of energies and
     works closes, relative to the largest of them.
 
-    The platform of a parallel robot starts where its legs are at home, or at --start platform=x,y,z,qx,qy,qz,qw; three
-    numbers x,y,z or x,y,angle where it moves so; --speed platform=vx,vy,vz,wx,wy,wz is in world axes, and --torque is
-    for actuated joints.
+    A platform on legs starts where the machine is assembled, or at --start platform=x,y,z,qx,qy,qz,qw; three numbers
+    x,y,z or x,y,angle where it moves so; --speed platform=vx,vy,vz,wx,wy,wz is in its own axes, and --torque is for
+    actuated joints.
 
     Results in an .npz file hold the robot too; `linkwise torque` takes both kinds of file as motions. Exit code 1 means
     that the simulation could not go on or used up its time or steps, 130 that it was stopped by Ctrl-C; what was
@@ -148,16 +145,9 @@ def simulate(
       linkwise simulate arm.urdf --base floating --hold turn --speed root_joint=0,0,1,0,0,2
       linkwise simulate delta --start platform=0,0,-0.5 --torque leg1.motor=-1.2 --time 0.3
     """
-    from linkwise.robot.library.parallel import is_parallel
     from linkwise.simulation.simulation import simulate as run
 
     solver: dict[str, Any] = {"method": method, "time_limit": time_limit, "max_steps": max_steps}
-    if is_parallel(robot):
-        refuse_for_parallel(robot, {"--drive": bool(drives), "--hold": bool(holds)})
-        return parallel_simulate(
-            load_parallel(robot, **options), end, starts, speeds, torques, solver=solver, output=output, plot=plot,
-            as_json=as_json,
-        )  # fmt: skip
     model = load(robot, **options)
     start, speed = _by_joint(model, "--start", starts), _by_joint(model, "--speed", speeds)
     tau = model.tau(_by_joint(model, "--torque", torques))

@@ -16,13 +16,10 @@ from linkwise.cli.arguments import (
     ParamType,
     json_option,
     load,
-    load_parallel,
     numbers,
-    refuse_for_parallel,
     robot_argument,
     robot_options,
 )
-from linkwise.cli.torque_parallel import parallel_torque
 
 if TYPE_CHECKING:
     from linkwise.report.torques import Torques
@@ -122,11 +119,10 @@ def torque(
     With elastic drives columns of the joints suffice too: motors then move and push as that motion demands, by
     feed-forward with its fourth derivative.
 
-    For a parallel robot the motion is that of its platform. Columns are `x`, `y`, `z` and a quaternion qx qy qz qw, a
-    rotation vector rx ry rz, or roll pitch yaw; x y z alone or x y angle where it moves so; and perhaps `velocity.vx`
-    to `velocity.wz` and `acceleration.vx`, ... in world axes. An archive has arrays t, pose, velocity, acceleration.
-    Forces of the actuated joints come out, and with --wrenches those of each leg on the platform. These and --external,
-    on `platform`, are in world axes. Poses out of reach and singular ones are listed by row.
+    The motion of a platform on legs is that of its joint: platform.x .y .z .qx .qy .qz .qw, and qd.platform.vx, ... in
+    its own axes; .x .y .z alone or .x .y .angle where it moves so. Where nothing else leads the joint's name may be
+    left out; turns may then be given as a rotation vector rx ry rz or as roll pitch yaw, and velocities in world axes
+    as velocity.vx to .wz and acceleration.vx to .wz. Rows out of reach and singular ones are listed.
 
     \b
     Examples:
@@ -143,19 +139,12 @@ def torque(
     from linkwise.report.elastic_torques import read_elastic
     from linkwise.report.plots import torque_figure
     from linkwise.report.torques import torques_along
-    from linkwise.robot.library.parallel import is_parallel
 
     loads = {}
     for external in externals:
         if external.frame in loads:
             raise click.UsageError(f"--external: expected each frame once, got {external.frame!r} twice")
         loads[external.frame] = external.wrench
-    if is_parallel(robot):
-        refuse_for_parallel(robot, {"--rates": rates})
-        return parallel_torque(
-            load_parallel(robot, **options), trajectory, payloads, loads, legs=wrenches, output=output, plot=plot,
-            ignore_extra=ignore_extra, as_json=as_json,
-        )  # fmt: skip
     model = _loaded(load(robot, **options), payloads)
     if model.loops:
         motion = read_closed(trajectory, model, ignore_extra=ignore_extra, jerks=rates)

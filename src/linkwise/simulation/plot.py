@@ -9,7 +9,6 @@ import numpy as np
 
 from linkwise.figures import COLOURS, LINE, style
 from linkwise.motion.columns import column_names
-from linkwise.motion.platform import platform_columns
 from linkwise.robot.joint import KINDS
 from linkwise.simulation.motions import Array
 from linkwise.simulation.result import Simulation
@@ -17,8 +16,6 @@ from linkwise.simulation.result import Simulation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from linkwise.simulation.parallel import ParallelSimulation
 
 LEGEND = 14  # curves that a legend can name
 WORKS = {
@@ -40,20 +37,6 @@ def figure_of(result: Simulation) -> Figure:
         panel("position", "q", "rad", "m"),
         panel("speed", "qd", "rad/s", "m/s"),
         panel("torque or force", "tau", "N m", "N"),
-    )
-    return _figure(result, panels)
-
-
-def platform_figure(result: ParallelSimulation) -> Figure:
-    """Pose and velocity of the platform, forces of the actuated joints, and energy over time."""
-    robot = result.robot
-    places, speeds = ([n.partition(".")[2] for n in platform_columns(robot, key)] for key in ("pose", "velocity"))
-    actuated = {j.kind for n, j in zip(robot.joint_names, robot.joints, strict=True) if n in robot.names}
-    turns = {"spatial": ", quaternion", "planar": ", rad"}.get(robot.mobility, "")
-    panels = (
-        Panel("platform", f"m{turns}", result.pose, places),
-        Panel("its velocity", "m/s" if robot.mobility == "translation" else "m/s, rad/s", result.velocity, speeds),
-        Panel("torque or force", _unit(actuated, "N m", "N"), result.forces, list(robot.names)),
     )
     return _figure(result, panels)
 

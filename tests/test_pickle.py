@@ -70,11 +70,6 @@ def delta():
     return lw.compile(lw.delta())
 
 
-@cache
-def hexapod():
-    return lw.compile(lw.gough_stewart())
-
-
 POSE = np.array([0.0, 0.0, -0.5])
 
 
@@ -167,7 +162,8 @@ def kernels():
         lw.compile(rr, lw.control.passivity_control, **gains),
         lw.compile(rr).forward_dynamics_derivatives,
         delta().mass_matrix,
-        delta().leg_motion,
+        delta().drive_jacobian,
+        delta().joint_wrenches,
         closed().assembled.inverse_dynamics,
     ]
     return [(k, [rng.uniform(0.1, 0.2, s) for s in k.inputs.values()]) for k in every]
@@ -179,7 +175,7 @@ ONES = {
     "results of kernels": (lambda: [k(*x) for k, x in kernels()], None),
     "dynamics": (lambda: lw.compile(ARM), lambda d: (d.robot, d.mass_matrix(np.ones(7)), len(d.robot.loops))),
     "closed": (closed, lambda c: c.positions(c.of(c.reference))),
-    "parallel": (delta, lambda p: (p.robot, p.inverse_kinematics(POSE), p.length)),
+    "platform": (delta, lambda p: (p.robot, p.positions(POSE), p.drive_jacobian(POSE))),
     "closed results": (
         lambda: [
             around(lambda c, q, v, a: c.positions(q)),
@@ -194,12 +190,12 @@ ONES = {
         ],
         None,
     ),
-    "parallel results": (
+    "results of platforms": (
         lambda: [
             delta().workspace(POSE),
-            delta().forward_kinematics(delta().actuators(POSE), POSE),
-            hexapod().robot.motion,
-            [leg.solution for leg in hexapod().robot.legs],
+            delta().positions(POSE),
+            delta().positions(drives=[0.1, 0.1, 0.1]),
+            lw.platforms.Leg("leg", lw.load("rr"), "tool", (0.1, 0.0, 0.0), "joint1"),
         ],
         None,
     ),
@@ -264,7 +260,7 @@ ONES = {
         lambda: lw.simulate(FOUR, None, None, 0.05, dense=True),
         lambda s: (s, s.state(0.02)),
     ),
-    "simulation of a platform": (lambda: lw.simulation.simulate_parallel(lw.delta(), POSE, None, 0.05), None),
+    "simulation of a platform": (lambda: lw.simulate(lw.delta(), POSE, None, 0.05), None),
     "rollouts": (
         lambda: [rolled(), rolled(control=feedback), rolled(threads=2, method="euler")],
         lambda every: [(turned(r), r.linearization([0.1, 0.2], [0, 0], [1, 1], 0.01), r.count()) for r in every],
@@ -313,7 +309,6 @@ ONES = {
     "motions": (
         lambda: [
             motion.Trajectory(*np.ones((4, 3, 2)), True, {"qd": "the file"}),
-            motion.PlatformMotion(*np.ones((4, 3, 2)), True, {"velocity": "the file"}),
             motion.Excess("elbow", "velocity", 2.0, 1.0, 0.1, 3),
         ],
         None,
@@ -443,7 +438,7 @@ INNER = {
     "Assembled", "Inertia", "Term", "Constraint", "Rows", "LinearRows", "Point", "Problem", "WalkProgram",
     "Grid", "InstantKernel", "Found", "Row", "Effort", "Part", "Support", "Contact", "Foot", "Moment", "Step",
     "Phase", "Curve", "PathModel", "PathRows", "TimeLaw", "Mat3", "Bounds", "Options", "Reason", "Closing",
-    "Carrier", "Linearizer", "ParallelOptions", "Compiled",
+    "Carrier", "Linearizer", "Compiled",
 }  # fmt: skip
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from linkwise.parallel.home import home_pose
 from scipy.spatial.transform import Rotation
 
 import linkwise as lw
 from linkwise.motion.platform import platform_columns, read_platform, write_platform
-from linkwise.parallel.home import home_pose
 from linkwise.rotation import rpy
 from support.machines import NAMES, machine
 

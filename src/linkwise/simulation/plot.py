@@ -56,7 +56,7 @@ class Panel(NamedTuple):
     names: list[str]
 
 
-def _figure(result: Simulation | ParallelSimulation, panels: Sequence[Panel]) -> Figure:
+def _figure(result: Simulation, panels: Sequence[Panel]) -> Figure:
     """Three panels, and one of the energy."""
     from matplotlib.figure import Figure
 
@@ -88,7 +88,7 @@ def _curves(axes: Axes, t: Array, values: Array, names: list[str]) -> None:
         axes.set_ylim(low - 0.1 * abs(low), high + 0.1 * abs(high))
 
 
-def _energy(axes: Axes, result: Simulation | ParallelSimulation) -> None:
+def _energy(axes: Axes, result: Simulation) -> None:
     e = result.energy
     curves = {
         "kinetic": e.kinetic, "potential, from the start": e.potential - e.potential[0],

@@ -157,7 +157,7 @@ class Algorithm:
             if len(flat[-1]) != width:
                 raise InputError(f"{self.name}: expected {width} numbers for {name}, got {len(flat[-1])}.")
         machine = machine_of(robot, keep=arguments.pop("keep", ()))
-        tree: Tree = machine.complete(robot.q().tolist())[0] if robot.loops else machine  # type: ignore[assignment]
+        tree: Tree = machine.complete(robot.q().tolist())[0] if robot.follows else machine  # type: ignore[assignment]
         field_ = Vec3(*gravity) if gravity is not None else tree.gravity
         wrenches = {n: wrench_of([w[k : k + 6] for k in range(0, len(w), 6)]) for n, w in (external or {}).items()}
         world = World(gravity=field_, external=external_on_bodies(tree, wrenches))

@@ -133,9 +133,10 @@ def surrounded(
 
 
 def _machine(robot: Robot, tree: Tree, model: Robot, followers: Sequence[Any] | None, options: Options) -> AnyMachine:
-    if not robot.loops:
+    if not robot.follows:
         return tree
-    return Machine(tree, Tree.of(model), options.structure(robot), None if followers is None else tuple(followers))
+    structure = options.structure(robot).with_numbers_of(model)
+    return Machine(tree, Tree.of(model), structure, None if followers is None else tuple(followers))
 
 
 def _state(

@@ -15,9 +15,9 @@ from linkwise.jet import Jet, is_zero, part
 from linkwise.mechanism import linear, square
 from linkwise.mechanism.loops import Cut, cuts
 from linkwise.mechanism.matrices import dot
-from linkwise.mechanism.partition import Block, Partition
+from linkwise.mechanism.partition import Block, Follow, Partition
 from linkwise.robot.tree import Tree
-from linkwise.scalar import Scalar, less, sqrt, where
+from linkwise.scalar import Scalar, less, number, sqrt, where
 from linkwise.spatial import Wrench
 from linkwise.vector import EYE3, Vec3, cross
 
@@ -104,6 +104,8 @@ class Linkage:
     def rates(self, lead: Sequence[Scalar]) -> Vector:
         """The tree's velocities, G qd_i."""
         qd = self._led(lead)
+        for c in self.part.couplings:
+            qd[c.v] = c.coupling.value(self._led_by(c), 1) * qd[c.of_v]
         for block, solver in self._systems:
             off = self._chosen(block, [self.cuts[k].rate(qd) for k in self._loops(block)])
             for v, x in zip(block.passive, solver.solve([-x for x in off]), strict=True):
@@ -113,6 +115,9 @@ class Linkage:
     def accelerations(self, qd: Sequence[Scalar], lead: Sequence[Scalar]) -> Vector:
         """The tree's accelerations, from its velocities and the accelerations of what leads."""
         qdd = self._led(lead)
+        for c in self.part.couplings:
+            x, v = self._led_by(c), qd[c.of_v]
+            qdd[c.v] = c.coupling.value(x, 1) * qdd[c.of_v] + c.coupling.value(x, 2) * (v * v)
         for block, solver in self._systems:
             off = self._chosen(block, [self.cuts[k].acceleration(qd, qdd) for k in self._loops(block)])
             for v, x in zip(block.passive, solver.solve([-x for x in off]), strict=True):
@@ -349,7 +354,13 @@ class Linkage:
                 passed.push(self, k, mine, block)
             for v in block.passive:
                 passed.tau[v] = 0.0
+        for c in self.part.couplings:
+            passed.tau[c.of_v] = passed.tau[c.of_v] + c.coupling.value(self._led_by(c), 1) * passed.tau[c.v]
+            passed.tau[c.v] = 0.0
         return passed
+
+    def _led_by(self, c: Follow) -> Scalar:
+        return number(self.q[c.of_q])
 
     def _shared(self, passed: Passed, weights: Sequence[Scalar] | None) -> Vector:
         """Torques of the drives for forces at the leading coordinates that were passed on.

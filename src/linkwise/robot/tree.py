@@ -41,7 +41,7 @@ class Tree:
     @classmethod
     def of(cls, robot: Robot, keep: Sequence[str] = ()) -> Tree:
         """The tree of a robot; fixed joints named in `keep` stay joints, so that the wrench through them can be had."""
-        robot = robot.opened()
+        named, robot = {k.name for k in robot.links}, robot.opened()
         links = {k.name: k for k in robot.links}
         base = Body("", robot.root.name, 0, KINDS["fixed"], Pose())
         bodies, inertias = [base], [robot.root.spatial_inertia]
@@ -76,7 +76,10 @@ class Tree:
         for f in robot.frames:
             i, X = place[f.link]
             place.setdefault(f"frame:{f.name}", (i, X @ f.origin))
-        full = tuple(replace(b, inertia=snapped_inertia(I)) for b, I in zip(bodies, inertias, strict=True))
+        full = tuple(  # links that stand between the parts of a coupled joint are none of the robot's
+            replace(b, inertia=snapped_inertia(I), link=b.link if b.link in named else "")
+            for b, I in zip(bodies, inertias, strict=True)
+        )
         marked, drives = _light_ones_marked(full, rotors), drive_places(robot.joints, robot.slots)
         return cls(marked, rotors, place, robot.nq, robot.nv, robot.gravity, drives)
 

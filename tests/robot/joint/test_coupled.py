@@ -88,11 +88,6 @@ def test_a_screw_is_a_course():
 
 def test_a_curve_in_proportion_is_a_plain_mimic():
     def hand(mimic):
-        links = [
-            lw.Link("base"),
-            lw.Link("a", 1.0, (0.1, 0, 0), (0.01,) * 3),
-            lw.Link("b", 0.7, (0.1, 0.2, 0), (0.02,) * 3),
-        ]
         return lw.Robot(HAND, [lw.Joint("a", "base", "a"), lw.Joint("b", "a", "b", axis=(0, 1, 0), mimic=mimic)])
 
     state = np.random.default_rng(2).uniform(-1.0, 1.0, (3, 1))
@@ -107,12 +102,6 @@ def test_a_curve_in_proportion_is_a_plain_mimic():
 
 
 def test_numbers_of_a_curved_mimic_may_be_inputs():
-    links = [
-        lw.Link("base"),
-        lw.Link("a", 1.0, (0.1, 0, 0), (0.01,) * 3),
-        lw.Link("b", 0.7, (0.1, 0.2, 0), (0.02,) * 3),
-    ]
-
     def hand(ratio):
         mimic = lw.Mimic("a", ratio, 0.0, Curve((0.0, 0.5, 0.3)))
         return lw.Robot(HAND, [lw.Joint("a", "base", "a"), lw.Joint("b", "a", "b", axis=(0, 1, 0), mimic=mimic)])

@@ -17,6 +17,7 @@ from linkwise.mechanism.loops import Cut, cuts
 from linkwise.mechanism.matrices import dot
 from linkwise.mechanism.partition import Block, Partition
 from linkwise.robot.tree import Tree
+from linkwise.robot.unit import Unit, units
 from linkwise.scalar import Scalar, less, sqrt, where
 from linkwise.spatial import Wrench
 from linkwise.vector import EYE3, Vec3, cross
@@ -98,6 +99,16 @@ class Linkage:
         self.cuts: list[Cut] = cuts(tree, q, part.loops, part.normals)
         if closed:
             self.cuts = [cut.closed(part.passive) for cut in self.cuts]
+
+    @property
+    def leads(self) -> Sequence[int]:
+        """Places in the tree's `qd` of the leading coordinates."""
+        return self.part.independent
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """Bodies that loops tie together, and those that are alone, each after that which carries it."""
+        return units([b.parent for b in self.tree.bodies], ((*c.path_a, *c.path_b) for c in self.cuts))
 
     # ---- motion
 

@@ -10,7 +10,7 @@ from linkwise.algorithms.articulated import ArticulatedInertia, Known, Seeming, 
 from linkwise.algorithms.embedding import Aggregate
 from linkwise.algorithms.free_motors import FreeMotors
 from linkwise.algorithms.inertia_route import inverse_along, solve_by_inertia
-from linkwise.algorithms.inverse_dynamics import at_joint, reactions
+from linkwise.algorithms.inverse_dynamics import BodyWrenches, at_joint, reactions, with_cuts
 from linkwise.algorithms.mass_matrix import composites
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.mechanism.machine import AnyMachine
@@ -55,15 +55,15 @@ def hybrid_dynamics(
     Source: see `solve`; [Khalil] 3.2, 3.3.2, 6 and 7 are its cases.
     """
     places = driven_places(machine, driven)
-    cut: list[Scalar] = []
     if route == "articulated":
-        tree = machine.only_tree("route 'articulated'")
-        qdd, tau, wrench, _ = solve(tree, q, qd, given, places, world)
+        at = machine.at(q)
+        qdd, tau, wrench, v_dot = solve(machine, q, qd, given, places, world)
+        found = with_cuts(at, *at.led(qd, qdd), BodyWrenches(wrench, [a.angular for a in v_dot]))
     else:
         qdd, tau = solve_by_inertia(machine, q, qd, given, places, world)
-        tree, _, through, cut = reactions(machine, q, qd, qdd, world)
-        wrench = through.wrench
-    rows = [at_joint(tree, i, wrench[i]) for i in tree.linked]
+        found = reactions(machine, q, qd, qdd, world)
+    tree, _, through, cut = found
+    rows = [at_joint(tree, i, through.wrench[i]) for i in tree.linked]
     return qdd, tau, [x for row in rows for x in row], cut
 
 
@@ -81,7 +81,10 @@ def driven_places(machine: AnyMachine, driven: Collection[str]) -> set[int]:
 
 
 class Answer(NamedTuple):
-    """Accelerations and forces of all coordinates, the wrench through every joint, and accelerations of all bodies."""
+    """Accelerations and forces of what leads, the wrench through every joint, and accelerations of all bodies.
+
+    Wrenches through joints in loops are those of the tree, as if cut joints carried nothing.
+    """
 
     qdd: list[Scalar]
     tau: list[Scalar]

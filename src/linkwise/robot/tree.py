@@ -269,8 +269,8 @@ class Open(NamedTuple):
         """What cut joints carry: there are none."""
         return []
 
-    def cut_loads(self, cut: Sequence[Scalar]) -> list[Any]:
-        """What cut joints exert on bodies: nothing."""
+    def cut_loads(self, tau: Sequence[Scalar], torques: Sequence[Scalar]) -> list[Any]:
+        """What cut joints take off the joints of the tree: nothing."""
         return []
 
 

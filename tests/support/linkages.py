@@ -63,13 +63,17 @@ def _ahead(x: float) -> Pose:
 
 
 @cache
-def chain_of_four_bars(count: int, turn: float = 0.0, cut: str = "pin", **options: Any) -> Robot:
+def chain_of_four_bars(count: int, turn: float = 0.0, cut: str = "pin", floating: bool = False) -> Robot:
     """Four-bar linkages in a row, each on the rocker of the one before, turned about it by `turn`.
 
     The loops are cut at the pins between coupler and rocker, or at the rockers' pivots where `cut` is "pivot"; there
-    couplers and rockers follow one after the other from the crank. Lengths differ from one linkage to the next.
+    couplers and rockers follow one after the other from the crank. Lengths differ from one linkage to the next. The
+    first one stands on the ground, or on a body that floats.
     """
-    links, joints, loops, reference, carrier = [Link("base")], [], [], {}, "base"
+    body = Link("body", 3.0, (0.1, 0.05, -0.02), (0.05, 0.06, 0.07))
+    root = Joint("root", "base", "body", "floating")
+    links, joints = ([Link("base"), body], [root]) if floating else ([Link("base")], [])
+    loops, reference, carrier = [], {}, links[-1].name
     for k in range(count):
         crank, coupler, rocker, ground = 0.15 + 0.01 * (k % 3), 0.45, 0.35, 0.5 - 0.01 * (k % 2)
         names = [f"{part}{k}" for part in ("crank", "coupler", "rocker")]
@@ -89,8 +93,11 @@ def chain_of_four_bars(count: int, turn: float = 0.0, cut: str = "pin", **option
             end, start = _ahead(rocker), root @ _ahead(ground)
             loops.append(Loop(f"pivot{k}", names[2], carrier, "revolute", end, start, (names[0],)))
         carrier = names[2]
-    frames = [Frame("tool", carrier, _ahead(0.2))]
-    return Robot(links, joints, frames, loops=loops, reference=reference, name=f"{count} four-bars", **options)
+    frames = [
+        Frame("tool", carrier, _ahead(0.2)),
+        Frame("middle", "coupler0", Pose.of((0.2, 0.1, 0.0), (0.3, 0.2, 0.1))),
+    ]
+    return Robot(links, joints, frames, loops=loops, reference=reference, name=f"{count}_four_bars")
 
 
 def bar(name: str, length: float) -> Link:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
 from linkwise.algorithms.articulated import ArticulatedInertia, Known, Seeming, articulated, together
 from linkwise.algorithms.embedding import Aggregate
 from linkwise.algorithms.free_motors import FreeMotors
 from linkwise.algorithms.inertia_route import inverse_along, solve_by_inertia
-from linkwise.algorithms.inverse_dynamics import BodyWrenches, at_joint, reactions, with_cuts
+from linkwise.algorithms.inverse_dynamics import BodyWrenches, at_joint, reactions, torques
 from linkwise.algorithms.mass_matrix import composites
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.mechanism.machine import AnyMachine
@@ -58,13 +58,32 @@ def hybrid_dynamics(
     if route == "articulated":
         at = machine.at(q)
         qdd, tau, wrench, v_dot = solve(machine, q, qd, given, places, world)
-        found = with_cuts(at, *at.led(qd, qdd), BodyWrenches(wrench, [a.angular for a in v_dot]))
+        tree, wrench, cut = _with_cuts(at, *at.led(qd, qdd), BodyWrenches(wrench, [a.angular for a in v_dot]))
     else:
         qdd, tau = solve_by_inertia(machine, q, qd, given, places, world)
-        found = reactions(machine, q, qd, qdd, world)
-    tree, _, through, cut = found
-    rows = [at_joint(tree, i, through.wrench[i]) for i in tree.linked]
+        tree, _, through, cut = reactions(machine, q, qd, qdd, world)
+        wrench = through.wrench
+    rows = [at_joint(tree, i, wrench[i]) for i in tree.linked]
     return qdd, tau, [x for row in rows for x in row], cut
+
+
+def _with_cuts(
+    at: Any, qd: Sequence[Scalar], qdd: Sequence[Scalar], through: BodyWrenches
+) -> tuple[Tree, list[Wrench], list[Scalar]]:
+    """The tree, the wrench through each of its joints, and what cut joints carry, in a motion of the tree.
+
+    Args:
+        at: the machine in its configuration.
+        qd: velocities of the tree.
+        qdd: accelerations of the tree.
+        through: what the joints of the tree would carry if cut joints did not.
+    """
+    tau = torques(at.tree, at.q, qd, qdd, through)
+    cut = at.cut_wrenches(tau, at.drives(tau))
+    wrench = list(through.wrench)
+    for i, share in at.cut_shares(cut).items():
+        wrench[i] = wrench[i] + -share
+    return at.tree, wrench, cut
 
 
 def driven_places(machine: AnyMachine, driven: Collection[str]) -> set[int]:

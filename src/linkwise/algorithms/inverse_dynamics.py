@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
@@ -177,27 +178,19 @@ class Reactions(NamedTuple):
 def reactions(
     machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], world: World
 ) -> Reactions:
-    """The wrenches through all joints."""
+    """The wrenches through all joints. What cuts carry loads the links that they join; the tree carries the rest."""
     at = machine.at(q)
     qd, qdd = at.led(qd, qdd)
-    return with_cuts(at, qd, qdd, body_wrenches(at.tree, at.q, qd, qdd, world))
-
-
-def with_cuts(at: Any, qd: Sequence[Scalar], qdd: Sequence[Scalar], through: BodyWrenches) -> Reactions:
-    """The wrenches through all joints, from those of the tree as if cut joints carried nothing.
-
-    Args:
-        at: the machine in its configuration.
-        qd: velocities of the tree.
-        qdd: accelerations of the tree.
-        through: what its joints would carry alone.
-    """
+    through = body_wrenches(at.tree, at.q, qd, qdd, world)
     tau = torques(at.tree, at.q, qd, qdd, through)
     torque = at.drives(tau)
-    wrench = list(through.wrench)
-    for i, load in at.cut_loads(tau, torque):
-        wrench[i] = wrench[i] + -load
-    return Reactions(at.tree, torque, through._replace(wrench=wrench), at.cut_wrenches(tau, torque))
+    cut = at.cut_wrenches(tau, torque)
+    if cut:
+        loads = dict(world.external)
+        for i, load in at.cut_loads(cut):
+            loads[i] = loads[i] + load if i in loads else load
+        through = body_wrenches(at.tree, at.q, qd, qdd, replace(world, external=loads))
+    return Reactions(at.tree, torque, through, cut)
 
 
 def at_joint(tree: Tree, i: int, wrench: Wrench) -> Wrench:

@@ -286,23 +286,35 @@ class Linkage:
             for x in cut.wrench([multipliers[r] for r in span])
         ]
 
-    def cut_loads(self, tau: Sequence[Scalar], torques: Sequence[Scalar]) -> list[tuple[int, Wrench]]:
-        """What cut joints take off the joints of the tree: body, and wrench about its origin in its axes, for each.
+    def cut_loads(self, cut: Sequence[Scalar]) -> list[tuple[int, Wrench]]:
+        """What cut joints exert on the bodies that they join, each about its origin in its axes."""
+        return [(i, wrench) for _, i, wrench in self._ends(cut) if i]
 
-        Wrenches on one body that are seen from the same carrier are summed before they are turned.
+    def cut_shares(self, cut: Sequence[Scalar]) -> dict[int, Wrench]:
+        """What cut joints take off the joints of the tree, by body, each about its origin in its axes.
+
+        The two wrenches of a cut joint cancel where its sides meet, so that nothing is felt below its unit.
         """
-        multipliers = self.carried(tau, torques)
-        total: dict[tuple[int, int], tuple[Cut, Wrench]] = {}
-        for cut, span in zip(self.cuts, self.part.spans, strict=True):
-            base = cut.carrier
-            for k, wrench in cut.on_bodies(cut.push([multipliers[r] for r in span])):
-                before = total.get((base, k))
-                total[base, k] = (cut, wrench if before is None else before[1] + wrench)
-        found = []
-        for (_, k), (cut, wrench) in total.items():
-            back = cut.X[k].R.T
-            found.append((k, Wrench(back @ wrench.force, back @ wrench.moment)))
+        found: dict[int, Wrench] = {}
+        unit_of = {i: unit for unit in self.units for i in unit.bodies}
+        for c, i, wrench in self._ends(cut):
+            if i in unit_of[(c.path_a or c.path_b)[0]].bodies:
+                found[i] = found.get(i, Wrench()) + wrench
+        for i in sorted(unit_of, reverse=True):
+            a = self.tree.bodies[i].parent
+            if i in found and a != unit_of[i].carrier:
+                found[a] = found.get(a, Wrench()) + found[i].seen_from(*self.tree.bodies[i].pose(self.q))
         return found
+
+    def _ends(self, cut: Sequence[Scalar]) -> Iterator[tuple[Cut, int, Wrench]]:
+        """Each cut joint, each of the two bodies that it joins, and what it exerts on that."""
+        for k, c in enumerate(self.cuts):
+            six = cut[6 * k : 6 * k + 6]
+            wrench = Wrench(Vec3(*six[:3]), Vec3(*six[3:]))
+            (i, X_a), (j, X_b) = self.tree.places[c.loop.a], self.tree.places[c.loop.b]
+            a, b, back = X_a @ c.loop.origin_a, X_b @ c.loop.origin_b, c.R.T
+            yield c, i, -wrench.seen_from(EYE3, c.p).seen_from(a.R, a.p)
+            yield c, j, Wrench(back @ wrench.force, back @ wrench.moment).seen_from(b.R, b.p)
 
     @cached_property
     def all_lead(self) -> bool:
@@ -438,7 +450,7 @@ class Passed(NamedTuple):
     def push(self, linkage: Linkage, k: int, multipliers: Sequence[Scalar], block: Block) -> None:
         """Take off what the cut k exerts with these multipliers on all but the coordinates of the block."""
         cut = linkage.cuts[k]
-        base = cut.carrier
+        base = linkage.tree.bodies[(cut.path_a or cut.path_b)[0]].parent
         for i, wrench in cut.on_bodies(cut.push(multipliers)):
             axes = linkage.tree.bodies[i].axes
             if all(v in block.passive for v, _ in axes):

@@ -139,11 +139,6 @@ class Cut(NamedTuple):
         return self._replace(a=Pose(self.a.R, self.b.p))
 
     @property
-    def carrier(self) -> int:
-        """The last body that carries both frames."""
-        return self.tree.bodies[(self.path_a or self.path_b)[0]].parent
-
-    @property
     def _paths(self) -> tuple[list[int], list[int]]:
         return self.path_a, self.path_b
 

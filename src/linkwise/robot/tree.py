@@ -269,9 +269,13 @@ class Open(NamedTuple):
         """What cut joints carry: there are none."""
         return []
 
-    def cut_loads(self, tau: Sequence[Scalar], torques: Sequence[Scalar]) -> list[Any]:
-        """What cut joints take off the joints of the tree: nothing."""
+    def cut_loads(self, cut: Sequence[Scalar]) -> list[Any]:
+        """What cut joints exert on bodies: nothing."""
         return []
+
+    def cut_shares(self, cut: Sequence[Scalar]) -> dict[int, Any]:
+        """What cut joints take off the joints of the tree: nothing."""
+        return {}
 
 
 def _part(robot: Robot, joint: Joint, parent: int, placement: Pose, of_link: Pose, kind: Kind, k: int) -> Body:

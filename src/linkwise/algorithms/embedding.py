@@ -13,9 +13,8 @@ all of B as one rigid piece,
 So qdd = H^-1 (tau - G^T p - W^T a), and the carrier feels one body more, of inertia K - W H^-1 W^T and with the force
 alpha + W H^-1 (tau - G^T p). A body alone is the case G = 1.
 
-Source: A. Jain, Multibody graph transformations and analysis, Part II: closed-chain constraint embedding, Nonlinear
-Dynamics 67 (2012); R. Featherstone's articulated bodies. We depart by local composite bodies, which give M, F and K
-together, and by eliminating the leading coordinates one by one.
+Source: the idea is [Jain]'s, the derivation our own: local composite bodies give M, F and K together, and the leading
+coordinates are eliminated one by one.
 """
 
 from __future__ import annotations
@@ -89,14 +88,14 @@ class Aggregate:
         moved = v_dot[unit.carrier]
         left = [rest - y.power(moved) for y, rest in zip(self._Y, self._rest, strict=True)]
         found = linear.solve_rest(self._factors, left)
+        extra: list[Scalar] = [0.0] * len(qdd)
         for at, w in enumerate(self._coordinates):
-            qdd[w] = known.qdd[w] + sum((self._G[v][at] * x for v, x in zip(self._free, found, strict=True)), 0.0)
+            extra[w] = sum((self._G[v][at] * x for v, x in zip(self._free, found, strict=True)), 0.0)
+            qdd[w] = known.qdd[w] + extra[w]
         for v in self._free:
             tau[v] = known.given[v]
         for v in self._held:
             tau[v] = self._p[v] + dot(self._H[v], found) + self._W[v].power(moved)
-
-        extra = [x - y for x, y in zip(qdd, known.qdd, strict=True)]
         for i in unit.bodies:
             body = known.tree.bodies[i]
             v_dot[i] = v_dot[body.parent].carried_to(*known.poses[i]) + known.bias[i] + body.rate(extra)

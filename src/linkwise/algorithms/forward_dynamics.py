@@ -35,9 +35,10 @@ def forward_dynamics(
         tau: generalised forces (nu), N m or N, in the order of `robot.drives`.
         world: gravity, base motion, and external wrenches.
         route: "inertia" (mass matrix and an unrolled factorisation, cheaper for short chains), "articulated" (one
-            recursion, linear in the number of joints), or the cheaper of the two by counted operations.
+            recursion, linear in the number of joints and, where loops that share joints are small, in that of loops),
+            or the cheaper of the two by counted operations.
 
-    Source: [Khalil] section 3.3.1 (by the inverse of A) and 3.3.2, (32)-(46).
+    Source: [Khalil] section 3.3.1 (by the inverse of A) and 3.3.2, (32)-(46); for loops [Jain], see `embedding`.
     """
     force = machine.at(q).force_of(tau)
     if route == "articulated":

@@ -116,6 +116,8 @@ class Linkage:
         """The tree's velocities, G qd_i."""
         qd = self._led(lead)
         for block, solver in self._systems:
+            if all(is_zero(qd[v]) for v in self._held[block]):
+                continue
             off = self._chosen(block, [self.cuts[k].rate(qd) for k in self._loops(block)])
             for v, x in zip(block.passive, solver.solve([-x for x in off]), strict=True):
                 qd[v] = x
@@ -330,7 +332,22 @@ class Linkage:
         return full
 
     def _loops(self, block: Block) -> list[int]:
-        return [k for k, span in enumerate(self.part.spans) if any(r in span for r in block.rows)]
+        return self._loops_of[block]
+
+    @cached_property
+    def _loops_of(self) -> dict[Block, list[int]]:
+        """The loops whose equations are in each block."""
+        loop_of = {r: k for k, span in enumerate(self.part.spans) for r in span}
+        return {block: sorted({loop_of[r] for r in block.rows}) for block in self.part.blocks}
+
+    @cached_property
+    def _held(self) -> dict[Block, list[int]]:
+        """The coordinates that the loops of each block hold, those known before it among them."""
+        bodies = self.tree.bodies
+        return {
+            block: [v for k in loops for i in (*self.cuts[k].path_a, *self.cuts[k].path_b) for v, _ in bodies[i].axes]
+            for block, loops in self._loops_of.items()
+        }
 
     def _chosen(self, block: Block, values: Sequence[Sequence[Scalar]]) -> Vector:
         """Of the values of all equations of a block's loops, those of its rows."""

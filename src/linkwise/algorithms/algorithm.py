@@ -225,6 +225,12 @@ class Cheapest(tuple[str, ...]):
         made.ranked, made.deep = ranked, deep
         return made
 
+    @property
+    def deepest(self) -> Cheapest:
+        """The same for a long chain: what is known to be cheapest there alone, unless it refuses the robot."""
+        others = (option for option in self if option != self.deep)
+        return Cheapest(*([self.deep] if self.deep else []), *others, ranked=0.0)
+
     def __getnewargs_ex__(self) -> tuple[tuple[str, ...], dict[str, Any]]:
         return tuple(self), {"ranked": self.ranked, "deep": self.deep}
 

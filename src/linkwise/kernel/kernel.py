@@ -39,7 +39,7 @@ def settled(robot: Robot, arguments: dict[str, Any]) -> dict[str, Any]:
     """The static arguments, with choices made that are plain from the robot's shape: a long chain needs no trial."""
     depths, deep = robot_depths(robot), {}
     if sum(d * (d + 30) for d in depths) > 1600 * len(depths):  # what a dense route takes, four times the other one
-        deep = {key: x.deep for key, x in arguments.items() if isinstance(x, Cheapest) and x.deep}
+        deep = {key: x.deepest for key, x in arguments.items() if isinstance(x, Cheapest) and x.deep}
     return {**arguments, **deep}
 
 

@@ -20,6 +20,7 @@ from linkwise.robot.motors import Elastic as Elastic
 from linkwise.robot.motors import Rotor as Rotor
 from linkwise.robot.motors import elastic_drive, mount
 from linkwise.robot.robot import Robot
+from linkwise.robot.unit import Unit, units
 from linkwise.rotation import with_z_along
 from linkwise.scalar import Scalar, absolute, is_number
 from linkwise.spatial import Inertia, Pose
@@ -193,6 +194,29 @@ class Open(NamedTuple):
     tree: Tree
     q: Sequence[Scalar]
 
+    @property
+    def leads(self) -> Sequence[int]:
+        """Places in `qd` of the leading coordinates: all."""
+        return range(self.tree.nv)
+
+    @property
+    def units(self) -> list[Unit]:
+        """The bodies, each alone."""
+        return units([b.parent for b in self.tree.bodies])
+
+    @property
+    def columns(self) -> list[list[Scalar]]:
+        """The tree's velocities for a unit of each leading one."""
+        return self.drive_rows()
+
+    def rates(self, lead: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The tree's velocities."""
+        return lead
+
+    def accelerations(self, qd: Sequence[Scalar], lead: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The tree's accelerations, from its velocities and the accelerations of what leads."""
+        return lead
+
     def led(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         """The tree's velocities and accelerations."""
         return qd, qdd
@@ -251,6 +275,10 @@ class Open(NamedTuple):
     def cut_loads(self, cut: Sequence[Scalar]) -> list[Any]:
         """What cut joints exert on bodies: nothing."""
         return []
+
+    def cut_shares(self, cut: Sequence[Scalar]) -> dict[int, Any]:
+        """What cut joints take off the joints of the tree: nothing."""
+        return {}
 
 
 def _part(robot: Robot, joint: Joint, parent: int, placement: Pose, of_link: Pose, kind: Kind, k: int) -> Body:

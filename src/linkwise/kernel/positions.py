@@ -63,7 +63,7 @@ def positions(dyn: Any, q: Any, extra: tuple[Any, ...], drives: Any, guess: Any,
         return positions(type(dyn)(led, dyn.options), _ordered(robot, led, drives), extra, None, guess, along)
     if isinstance(q, Mapping):
         q = robot.q(q)
-    if guess is not None and robot.loops:
+    if guess is not None and robot.follows:
         robot = robot.replace(reference=_reference(robot, guess))
         dyn = type(dyn)(robot, dyn.options)
     if not along or not robot.loops:

@@ -70,7 +70,7 @@ def vector(robot: Robot, values: Any, kind: str) -> NDArray[np.float64]:
     if positions:
         for slot in robot.slots.values():
             x[slot.q : slot.q + slot.nq] = slot.kind.home
-        if robot.loops:
+        if robot.follows:
             x[:] = _closed(robot)
     if values is not None and not isinstance(values, Mapping):
         leading = [robot.slots[j.name] for j in robot.joints if j.nv and j.name in robot.slots]

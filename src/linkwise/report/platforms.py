@@ -224,8 +224,7 @@ def pick_and_place() -> Experiment:
     parts = [Motion(*(x[mask] for x in motion)) for mask in (there, ~there)]
     checks = {
         "acceleration from the torques, by forward dynamics": max(
-            _relative(dyn.forward_dynamics(*motion[1:3], tau), motion.qdd)
-            for dyn, tau in zip(dyns, each, strict=True)
+            _relative(dyn.forward_dynamics(*motion[1:3], tau), motion.qdd) for dyn, tau in zip(dyns, each, strict=True)
         ),
         "work of the motors, loaded": work_error(dyns[0], parts[0], each[0][there]),
         "work of the motors, empty": work_error(dyns[1], parts[1], each[1][~there]),
@@ -301,9 +300,7 @@ def _delta_picture(robot: Robot, motion: Motion) -> Picture:
     return Picture(caption, inline_svg(machine_picture(robot, poses, motion.q), "delta", caption))
 
 
-def _hexapod_curves(
-    robot: Robot, motion: Motion, forces: Array, light: Array, run: Simulation, off: Array
-) -> Picture:
+def _hexapod_curves(robot: Robot, motion: Motion, forces: Array, light: Array, run: Simulation, off: Array) -> Picture:
     from matplotlib.figure import Figure
 
     caption = (

@@ -284,6 +284,21 @@ class Dynamics:
         return self._kernel(alg.tree_positions)
 
     @cached_property
+    def tree_motion(self) -> Kernel:
+        """(q, qd, qdd) -> positions, velocities and accelerations of all joints, those that follow too."""
+        return self._kernel(alg.tree_motion)
+
+    @cached_property
+    def tree_jerks(self) -> Kernel:
+        """(q, qd, qdd, qddd) -> jerks of all joints."""
+        return self._kernel(alg.tree_jerks)
+
+    @cached_property
+    def tree_jacobian(self) -> Kernel:
+        """(q) -> G, with velocities of all joints = G qd."""
+        return self._kernel(alg.tree_jacobian)
+
+    @cached_property
     def drive_jacobian(self) -> Kernel:
         """(q) -> J (nu, nv), with rates of the drives = J qd."""
         return self._kernel(alg.drive_jacobian)

@@ -82,7 +82,7 @@ class Structure:
 
     @cached_property
     def free(self) -> tuple[str, ...]:
-        """Names of leading joints that only their springs act on."""
+        """Names of leading joints without a drive of their own."""
         return tuple(n for n in self.independent if n not in self.active)
 
     @cached_property
@@ -114,7 +114,7 @@ class Structure:
             f"independent: {names(self.independent)}",
             f"passive: {names(self.passive)}",
         ]
-        lines += [f"free, moved by springs: {names(self.free)}"] if self.free else []
+        lines += [f"leading without a drive: {names(self.free)}"] if self.free else []
         lines += [f"redundantly driven: {names(self.redundant)}"] if self.redundant else []
         lines += [f"equations that follow from others: {names(self.dependent)}"] if self.dependent else []
         return "\n".join(lines)
@@ -185,10 +185,11 @@ def _held_by(
             f" {mobility} degree(s) of freedom, got {got}, more than can be chosen."
             f" Name {mobility} of them in leads=(...); the other active joints are then redundant drives."
         )
+    who = "leads" if set(robot.leads) & set(inside) else "active joints"
     J = several[0].J
     left = [n for n in follow if rank_of(_without(J, columns, slots[n])) == rank_of(J[:, list(columns)])]
     raise ModelError(
-        f"robot {robot.name!r}: expected active joints that determine the {mobility} degree(s) of freedom of its loops"
+        f"robot {robot.name!r}: expected {who} that determine the {mobility} degree(s) of freedom of its loops"
         f" ({len(looped)} coordinates less the rank {rank} of {total} equations), got {got}:"
         f" {_listed(left) or 'a floating joint'} would not be determined."
         f" Name further joints in a Loop's active ({_listed(follow)}), or in leads=(...) where nothing drives them."

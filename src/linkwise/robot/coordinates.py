@@ -152,6 +152,11 @@ def find(robot: Robot, name: str, slots: Mapping[str, Slot] | None = None) -> Sl
     try:
         return known[name]
     except KeyError:
+        if slots is None and robot.loops and name in robot.opened().slots:
+            raise InputError(
+                f"{name!r} follows from the loops of robot {robot.name!r}: expected what leads,"
+                f" {', '.join(map(repr, known))}. Give those, or declare others with leads=(...)."
+            ) from None
         raise UnknownNameError("joint with coordinates", name, list(known)) from None
 
 

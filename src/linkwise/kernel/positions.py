@@ -89,7 +89,7 @@ def _rows(robot: Robot, q: Any) -> Array:
 
 def _followed(dyn: Any, rows: Array, extra: tuple[Any, ...], found: Positions) -> Positions:
     """A motion whose rows that Newton's method did not reach from the reference are sought from the row before."""
-    q, converged, condition = (x.copy() for x in found)
+    q, converged, condition = found.q.copy(), found.converged.copy(), found.condition.copy()
     for k in range(1, len(rows)):
         if converged[k] or not converged[k - 1]:
             continue

@@ -126,6 +126,7 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
 
     With `newton`, nothing is found in closed form.
     """
+    _check_active(robot)
     tree, several = Tree.of(robot), configurations(robot)
     rank, total = several[0].rank, len(several[0].J)
     if tree.nv == rank:
@@ -164,6 +165,15 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
         robot, part, found.q, tree.nv - rank, names, tuple(n for k, n in enumerate(names) if k not in rows),
         tuple(forms), places,
     )  # fmt: skip
+
+
+def _check_active(robot: Robot) -> None:
+    """Refuse active joints that have no coordinate of their own."""
+    for name in (name for loop in robot.loops for name in loop.active):
+        if name not in robot.opened().slots:
+            joint = robot.joint(name)
+            what = f"one that mimics {joint.mimic.joint!r}" if joint.mimic else f"a {joint.kind} one"
+            raise ModelError(f"loop active {name!r}: expected a joint with a coordinate, got {what}. Name another.")
 
 
 def _held_by(

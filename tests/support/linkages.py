@@ -11,8 +11,10 @@ from linkwise.algorithms import World
 from linkwise.algorithms.multipliers import Mobility
 from linkwise.backend.call import caller
 from linkwise.graph.program import Port, trace
+from linkwise.mechanism.assemble import assembled, size_of
 from linkwise.mechanism.equations import gap
 from linkwise.mechanism.partition import Partition
+from linkwise.mechanism.rank import independent_rows
 from linkwise.mechanism.structure import structure_of
 from linkwise.robot import Loop, Robot
 from linkwise.robot.tree import Tree
@@ -88,6 +90,13 @@ def by_multipliers(robot: Robot, part: Partition | None = None) -> Callable[...,
     widths = {"q": model.nq, "qd": model.nv, "tau": model.nv}
     outputs = [Port("qdd", (model.nv,)), Port("wrench", (len(robot.loops), 6))]
     return caller(trace("multipliers", run, [Port(k, (n,)) for k, n in widths.items()], outputs), "", 1)
+
+
+def independent_equations(robot: Robot) -> Partition:
+    """The loops of a robot with as many of their equations as are independent, whatever leads."""
+    found = assembled(robot)
+    rows = independent_rows(found.J, found.rank)
+    return Partition(robot.loops, tuple(rows), size=size_of(Tree.of(robot), robot))
 
 
 @cache

@@ -183,7 +183,7 @@ def test_a_free_closed_chain_needs_no_torques(folder):
     """What falls freely, as simulated with multipliers, has no torques by the inverse model; an open tree would."""
     lw.simulate(lw.load("fivebar"), {"left_motor": 0.2}, None, 0.5, rtol=1e-10, progress=False).save("fall.csv")
     result = linkwise("torque", "fivebar", "fall.csv", "-o", "out.npz")
-    assert "left_elbow, right_elbow follow from the loops" in result.stdout
+    assert "left_elbow, right_elbow follow others" in result.stdout
     with np.load("out.npz") as archive:
         tree = lw.compile(lw.load("fivebar").opened()).inverse_dynamics(archive["q"], archive["qd"], archive["qdd"])
         assert np.abs(archive["tau"]).max() < 1e-9 * np.abs(tree).max()

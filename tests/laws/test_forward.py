@@ -187,3 +187,12 @@ def test_one_driven_joint_may_be_given_by_its_name():
     one, same = (lw.compile(robot, lw.hybrid_dynamics, driven=d)(q, qd, given) for d in ("joint2", ("joint2",)))
     np.testing.assert_array_equal(one.qdd, same.qdd)
     np.testing.assert_array_equal(one.tau, same.tau)
+
+
+def test_a_long_chain_with_mimics_goes_by_the_inertia_matrix():
+    """The route that is taken untried for long chains refuses joints that mimic: the other one is taken."""
+    robot = lw.random_tree(3, 70, mimic=0.1, branching=0.0)
+    with pytest.raises(lw.LinkwiseError, match="mimic"):
+        lw.compile(robot, lw.forward_dynamics, route="articulated")
+    chosen, inertia = lw.compile(robot, lw.forward_dynamics), lw.compile(robot, lw.forward_dynamics, route="inertia")
+    assert chosen.count() == inertia.count()

@@ -190,7 +190,7 @@ REFUSALS = {
     "expected real numbers, got 'a'": ("a", {}),
     "expected q, or drives=..., got neither": (None, {}),
     "expected left_motor, right_motor, got none for right_motor": ({"left_motor": 0.0}, {}),
-    "'left_elbow' follows from the loops of robot 'fivebar'": (
+    "'left_elbow' follows other joints of robot 'fivebar'": (
         {"left_motor": 0.0, "right_motor": 0.0, "left_elbow": 1.0}, {},
     ),
     r"guess: expected positions of all joints, shape \(4,\)": ([0.0, 0.0], {"guess": [0.0, 0.0]}),

@@ -180,7 +180,7 @@ def test_a_reference_that_does_not_close_says_how_far():
 
 def test_positions_of_what_follows_are_not_given():
     robot = lw.load("fourbar")
-    with pytest.raises(lw.InputError, match=r"'rocker' follows from the loops of robot 'fourbar': expected what leads"):
+    with pytest.raises(lw.InputError, match=r"'rocker' follows other joints of robot 'fourbar': expected what leads"):
         robot.q({"rocker": 0.3})
     with pytest.raises(lw.InputError, match=r"'rocker' follows"):
         robot.v({"rocker": 0.3})

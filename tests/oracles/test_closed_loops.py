@@ -5,8 +5,9 @@ import pinocchio as pin
 import pytest
 
 import linkwise as lw
+from linkwise.mechanism.machine import machine_of
 from linkwise.mechanism.structure import structure_of
-from support.linkages import EXAMPLES, applied, example, states
+from support.linkages import EXAMPLES, applied, chain_of_four_bars, example, states
 from support.pinocchio_bridge import model, to_pin_q, to_pin_v
 from support.trees import error
 
@@ -58,6 +59,26 @@ def test_accelerations(name, tmp_path):
     for c in constraints:
         a, b = (data.oMi[j] * X for j, X in ((c.joint1_id, c.joint1_placement), (c.joint2_id, c.joint2_placement)))
         assert np.abs(a.translation - b.translation).max() < 1e-11
+
+
+@pytest.mark.parametrize("cut", ["pin", "pivot"])
+@pytest.mark.parametrize("count", [1, 4, 10])
+def test_accelerations_of_chains(count, cut, tmp_path):
+    """Four-bars in a row, turned out of one plane: our recursion over units against their constrained dynamics."""
+    robot = chain_of_four_bars(count, 0.6, cut)
+    tree, machine = robot.opened(), machine_of(robot)
+    made, constraints, data, cuts = begun(robot, tmp_path)
+    forward = lw.compile(robot, lw.forward_dynamics, route="articulated")
+    rng = np.random.default_rng(count)
+    for _ in range(ROWS):
+        q = robot.q() + rng.uniform(-0.3, 0.3, robot.nq)
+        qd, tau = rng.uniform(-2.0, 2.0, (2, robot.nv))
+        at = machine.at(q.tolist())
+        rates, qdd = at.led(qd.tolist(), forward(q, qd, tau).tolist())
+        motion = lw.compile(robot).positions(q).q, np.array(rates), np.array(at.applied(tau.tolist()))
+        state = [f(tree, made, x) for f, x in zip((to_pin_q, to_pin_v, to_pin_v), motion, strict=True)]
+        answer = pin.constraintDynamics(made, data, *state, constraints, cuts, SETTINGS)
+        assert error(to_pin_v(tree, made, np.array(qdd)), answer) < 1e-6
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

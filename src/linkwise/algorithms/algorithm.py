@@ -157,7 +157,7 @@ class Algorithm:
             if len(flat[-1]) != width:
                 raise InputError(f"{self.name}: expected {width} numbers for {name}, got {len(flat[-1])}.")
         machine = machine_of(robot, keep=arguments.pop("keep", ()))
-        tree: Tree = machine.complete(robot.q().tolist())[0] if robot.loops else machine  # type: ignore[assignment]
+        tree: Tree = machine.complete(robot.q().tolist())[0] if robot.follows else machine  # type: ignore[assignment]
         field_ = Vec3(*gravity) if gravity is not None else tree.gravity
         wrenches = {n: wrench_of([w[k : k + 6] for k in range(0, len(w), 6)]) for n, w in (external or {}).items()}
         world = World(gravity=field_, external=external_on_bodies(tree, wrenches))
@@ -224,6 +224,12 @@ class Cheapest(tuple[str, ...]):
         made = super().__new__(cls, options)
         made.ranked, made.deep = ranked, deep
         return made
+
+    @property
+    def deepest(self) -> Cheapest:
+        """The same for a long chain: what is known to be cheapest there alone, unless it refuses the robot."""
+        others = (option for option in self if option != self.deep)
+        return Cheapest(*([self.deep] if self.deep else []), *others, ranked=0.0)
 
     def __getnewargs_ex__(self) -> tuple[tuple[str, ...], dict[str, Any]]:
         return tuple(self), {"ranked": self.ranked, "deep": self.deep}

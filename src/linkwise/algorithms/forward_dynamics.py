@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
-from linkwise.algorithms.hybrid_dynamics import solve as solve_tree
+from linkwise.algorithms.hybrid_dynamics import solve
 from linkwise.algorithms.inertia_route import solve_by_inertia
 from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
@@ -35,10 +35,12 @@ def forward_dynamics(
         tau: generalised forces (nu), N m or N, in the order of `robot.drives`.
         world: gravity, base motion, and external wrenches.
         route: "inertia" (mass matrix and an unrolled factorisation, cheaper for short chains), "articulated" (one
-            recursion, linear in the number of joints), or the cheaper of the two by counted operations.
+            recursion, linear in the number of joints and, where loops that share joints are small, in that of loops),
+            or the cheaper of the two by counted operations.
 
-    Source: [Khalil] section 3.3.1 (by the inverse of A) and 3.3.2, (32)-(46).
+    Source: [Khalil] section 3.3.1 (by the inverse of A) and 3.3.2, (32)-(46); for loops [Jain], see `embedding`.
     """
+    force = machine.at(q).force_of(tau)
     if route == "articulated":
-        return (solve_tree(machine.only_tree("route 'articulated'"), q, qd, tau, (), world).qdd,)
-    return (solve_by_inertia(machine, q, qd, machine.at(q).force_of(tau), (), world)[0],)
+        return (solve(machine, q, qd, force, (), world).qdd,)
+    return (solve_by_inertia(machine, q, qd, force, (), world)[0],)

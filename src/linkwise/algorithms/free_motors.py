@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from linkwise.algorithms.articulated import ArticulatedInertia
+from linkwise.algorithms.articulated import ArticulatedInertia, Seeming, together
 from linkwise.algorithms.inertia_route import no_rotor
 from linkwise.robot.tree import Body, Elastic, Rotor, Tree
 from linkwise.scalar import Scalar, is_number
@@ -36,7 +36,7 @@ class FreeMotors:
             (b, e, rotors.get(e.v), b.motor_resistance(q, qd)) for b, e in tree.elastic_bodies
         ]
 
-    def load(self, omega: Sequence[Vec3], J: list[ArticulatedInertia], beta: list[Wrench]) -> None:
+    def load(self, omega: Sequence[Vec3], J: list[Seeming], beta: list[Wrench]) -> None:
         """Put what each motor does to its body into the apparent inertia J and force beta of that body."""
         for _, e, r, resistance in self._motors:
             if r is None:
@@ -46,7 +46,7 @@ class FreeMotors:
                 turning = self._given[e.v] * r.ratio * r.inertia
             else:
                 turning = (self._given[e.v] - resistance) / r.ratio
-                J[i] = J[i] + ArticulatedInertia(ZERO33, ZERO33, outer(r.axis, r.axis * -r.inertia))
+                J[i] = together(J[i], ArticulatedInertia(ZERO33, ZERO33, outer(r.axis, r.axis * -r.inertia)))
             beta[i] = beta[i] + Wrench(moment=r.axis * turning + cross(omega[i], r.axis) * spin)
 
     def answer(self, v_dot: Sequence[Motion], qdd: list[Scalar], tau: list[Scalar]) -> None:

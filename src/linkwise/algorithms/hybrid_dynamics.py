@@ -6,17 +6,17 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
-from linkwise.algorithms.articulated import ArticulatedInertia
+from linkwise.algorithms.articulated import ArticulatedInertia, Known, Seeming, articulated, together
+from linkwise.algorithms.embedding import Aggregate
 from linkwise.algorithms.free_motors import FreeMotors
 from linkwise.algorithms.inertia_route import inverse_along, solve_by_inertia
-from linkwise.algorithms.inverse_dynamics import at_joint, reactions
+from linkwise.algorithms.inverse_dynamics import BodyWrenches, at_joint, reactions, torques
 from linkwise.algorithms.mass_matrix import composites
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Body, Tree
-from linkwise.rotation import in_steps
 from linkwise.scalar import Scalar, is_number, note
-from linkwise.spatial import Motion, Wrench
+from linkwise.spatial import Inertia, Motion, Wrench
 from linkwise.vector import Vec3, cross
 
 
@@ -55,16 +55,35 @@ def hybrid_dynamics(
     Source: see `solve`; [Khalil] 3.2, 3.3.2, 6 and 7 are its cases.
     """
     places = driven_places(machine, driven)
-    cut: list[Scalar] = []
     if route == "articulated":
-        tree = machine.only_tree("route 'articulated'")
-        qdd, tau, wrench, _ = solve(tree, q, qd, given, places, world)
+        at = machine.at(q)
+        qdd, tau, wrench, v_dot = solve(machine, q, qd, given, places, world)
+        tree, wrench, cut = _with_cuts(at, *at.led(qd, qdd), BodyWrenches(wrench, [a.angular for a in v_dot]))
     else:
         qdd, tau = solve_by_inertia(machine, q, qd, given, places, world)
         tree, _, through, cut = reactions(machine, q, qd, qdd, world)
         wrench = through.wrench
     rows = [at_joint(tree, i, wrench[i]) for i in tree.linked]
     return qdd, tau, [x for row in rows for x in row], cut
+
+
+def _with_cuts(
+    at: Any, qd: Sequence[Scalar], qdd: Sequence[Scalar], through: BodyWrenches
+) -> tuple[Tree, list[Wrench], list[Scalar]]:
+    """The tree, the wrench through each of its joints, and what cut joints carry, in a motion of the tree.
+
+    Args:
+        at: the machine in its configuration.
+        qd: velocities of the tree.
+        qdd: accelerations of the tree.
+        through: what the joints of the tree would carry if cut joints did not.
+    """
+    tau = torques(at.tree, at.q, qd, qdd, through)
+    cut = at.cut_wrenches(tau, at.drives(tau))
+    wrench = list(through.wrench)
+    for i, share in at.cut_shares(cut).items():
+        wrench[i] = wrench[i] + -share
+    return at.tree, wrench, cut
 
 
 def driven_places(machine: AnyMachine, driven: Collection[str]) -> set[int]:
@@ -81,7 +100,10 @@ def driven_places(machine: AnyMachine, driven: Collection[str]) -> set[int]:
 
 
 class Answer(NamedTuple):
-    """Accelerations and forces of all coordinates, the wrench through every joint, and accelerations of all bodies."""
+    """Accelerations and forces of what leads, the wrench through every joint, and accelerations of all bodies.
+
+    Wrenches through joints in loops are those of the tree, as if cut joints carried nothing.
+    """
 
     qdd: list[Scalar]
     tau: list[Scalar]
@@ -90,80 +112,108 @@ class Answer(NamedTuple):
 
 
 def solve(
-    tree: Tree,
+    machine: AnyMachine,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     given: Sequence[Scalar],
     driven: Collection[int],
     world: World,
 ) -> Answer:
-    """The dynamics with `given[k]` the acceleration of coordinate k where it is driven, else its force.
+    """The dynamics with `given[k]` the acceleration of leading coordinate k where it is driven, else its force.
 
     Outwards the velocities, inwards the inertia and force that each body seems to have, a free axis yielding and a
     driven one not, outwards the accelerations. Every vector of body i is in frame i at its origin; `v_dot` is
-    classical, gravity taken as an acceleration of the base.
+    classical, gravity taken as an acceleration of the base. Bodies that loops tie together are taken as one.
 
     Source: [Khalil] (32)-(46), (68)-(82) and (94)-(112), all of them cases of this. We depart by taking a joint's axes
-    one by one, so that a floating joint is six of them.
+    one by one, so that a floating joint is six of them; for loops see `Aggregate`.
     """
+    known = Known.of(machine, q, qd, given, driven, world)
+    tree, bodies = known.tree, known.tree.bodies
     _refuse_couplings(tree)
-    bodies = tree.bodies
-    poses = [b.pose(q) for b in bodies]
-    omega, bias = _velocities(tree, qd, poses, world)
-    J = [ArticulatedInertia.of(b.inertia) for b in bodies]
-    beta = [gyroscopic(b, w) for b, w in zip(bodies, omega, strict=True)]
+    J: list[Seeming] = [b.inertia for b in bodies]
+    beta = [gyroscopic(b, w) for b, w in zip(bodies, known.omega, strict=True)]
     for i, load in world.external.items():
         beta[i] = beta[i] + -load
-    motors = FreeMotors(tree, q, qd, given, driven)
-    motors.load(omega, J, beta)
+    motors = FreeMotors(tree, known.q, known.qd, known.given, known.driven)
+    motors.load(known.omega, J, beta)
+    composite = composites(tree, known.poses) if any(b.light for b in bodies) else []
 
-    composite = composites(tree, poses) if any(b.light for b in bodies) else []
-
-    # inwards: apparent inertia J* and force beta* of each body; axes yield from the last to the first
-    steps: list[list[_Axis]] = [[] for _ in bodies]
-    for i in range(len(bodies) - 1, 0, -1):
-        body, K, alpha = bodies[i], J[i], beta[i]
-        bare = is_number(body.own_inertia) and body.own_inertia == 0.0
-        for k, s in reversed(body.axes):
-            if k not in driven:
-                Ks, net = K @ s, given[k] - _resistance(body, q, qd)
-                inverse = inverse_along(body, s, Ks.power(s) + body.own_inertia, composite, i)
-                steps[i].append(_Axis(k, s, Ks, inverse, net - alpha.power(s)))
-                K, alpha = steps[i][-1].yielded(K, alpha)
-                if bare and s.is_coordinate:  # no force but its own is felt along the axis
-                    K, alpha = K.beside(s), alpha.beside(s) + s.pushed(net)
-        for k, s in body.axes:
-            if k in driven:
-                bias[i] = bias[i] + s * given[k]
-        alpha = alpha + K @ bias[i]
-        J[i] = K
-        beta[i] = alpha
-        a = body.parent
-        if a or body.kind.nv < 6:
-            J[a] = J[a] + K.seen_from(*poses[i])
-            beta[a] = beta[a] + alpha.seen_from(*poses[i])
+    # inwards: apparent inertia J* and force beta* of each body
+    steps: list[Aggregate | _Alone] = []
+    for unit in reversed(known.at.units):
+        a = unit.carrier
+        step = Aggregate(known, unit, J, beta) if unit.looped else _Alone(known, unit.bodies[0], J, beta, composite)
+        steps.append(step)
+        if step.is_felt:
+            J[a] = together(J[a], step.K)
+            beta[a] = beta[a] + step.alpha
 
     # outwards: accelerations, and the wrench through each joint
     qdd: list[Scalar] = [0.0] * tree.nv
     tau: list[Scalar] = [0.0] * tree.nv
-    v_dot = [world.felt_acceleration]
-    wrench = [J[0] @ v_dot[0] + beta[0]]
-    for i, body in enumerate(bodies[1:], start=1):
-        moved = v_dot[body.parent].carried_to(*poses[i])
-        wrench.append(J[i] @ moved + beta[i])
-        moved = moved + bias[i]
-        for axis in reversed(steps[i]):
+    v_dot = [world.felt_acceleration, *([Motion()] * (len(bodies) - 1))]
+    wrench = [J[0].momentum(v_dot[0]) + beta[0], *([Wrench()] * (len(bodies) - 1))]
+    for step in reversed(steps):
+        step.answer(v_dot, wrench, qdd, tau)
+    motors.answer(v_dot, qdd, tau)
+    leads = known.at.leads
+    return Answer([qdd[v] for v in leads], [tau[v] for v in leads], wrench, v_dot)
+
+
+class _Alone:
+    """A body in no loop on its way through the recursion.
+
+    `K` and `alpha` are the inertia and the force that it adds to its carrier, about its origin in its axes.
+    """
+
+    def __init__(
+        self, known: Known, i: int, J: Sequence[Seeming], beta: Sequence[Wrench], composite: Sequence[Inertia]
+    ) -> None:
+        """Inwards: axes yield from the last to the first."""
+        self._known, self._i, self._body = known, i, known.tree.bodies[i]
+        body, K, alpha = self._body, articulated(J[i]), beta[i]
+        bare = is_number(body.own_inertia) and body.own_inertia == 0.0
+        self._axes: list[_Axis] = []
+        for k, s in reversed(body.axes):
+            if k not in known.driven:
+                Ks, net = K @ s, known.given[k] - _resistance(body, known.q, known.qd)
+                inverse = inverse_along(body, s, Ks.power(s) + body.own_inertia, composite, i)
+                self._axes.append(_Axis(k, s, Ks, inverse, net - alpha.power(s)))
+                K, alpha = self._axes[-1].yielded(K, alpha)
+                if bare and s.is_coordinate:  # no force but its own is felt along the axis
+                    K, alpha = K.beside(s), alpha.beside(s) + s.pushed(net)
+        self._K, self._alpha = K, alpha + K @ known.bias[i]
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether its carrier feels more of it than what is given: not the ground below a floating joint."""
+        return self._body.parent > 0 or self._body.kind.nv < 6
+
+    @property
+    def K(self) -> ArticulatedInertia:
+        return self._K.seen_from(*self._known.poses[self._i])
+
+    @property
+    def alpha(self) -> Wrench:
+        return self._alpha.seen_from(*self._known.poses[self._i])
+
+    def answer(self, v_dot: list[Motion], wrench: list[Wrench], qdd: list[Scalar], tau: list[Scalar]) -> None:
+        """Outwards: accelerations, the wrench through the joint, and forces where accelerations were given."""
+        known, i, body = self._known, self._i, self._body
+        moved = v_dot[body.parent].carried_to(*known.poses[i])
+        wrench[i] = self._K @ moved + self._alpha
+        moved = moved + known.bias[i]
+        for axis in reversed(self._axes):
             qdd[axis.k] = (axis.rest - axis.Ks.power(moved)) * axis.inverse
-            tau[axis.k] = given[axis.k]
+            tau[axis.k] = known.given[axis.k]
             moved = moved + axis.s * qdd[axis.k]
         for k, s in body.axes:
-            if k in driven:
-                qdd[k] = given[k]
-                tau[k] += wrench[i].power(s) + body.own_inertia * given[k] + _resistance(body, q, qd)
-        v_dot.append(moved)
+            if k in known.driven:
+                qdd[k] = known.given[k]
+                tau[k] += wrench[i].power(s) + body.own_inertia * qdd[k] + _resistance(body, known.q, known.qd)
+        v_dot[i] = moved
         note(i, v_dot=v_dot[i].linear, omega_dot=v_dot[i].angular)
-    motors.answer(v_dot, qdd, tau)
-    return Answer(qdd, tau, wrench, v_dot)
 
 
 class _Axis(NamedTuple):
@@ -178,23 +228,6 @@ class _Axis(NamedTuple):
     def yielded(self, K: ArticulatedInertia, alpha: Wrench) -> tuple[ArticulatedInertia, Wrench]:
         """Apparent inertia and force of the body once this axis yields."""
         return K.without(self.Ks, self.inverse), alpha + self.Ks * (self.rest * self.inverse)
-
-
-def _velocities(
-    tree: Tree, qd: Sequence[Scalar], poses: Sequence[tuple[Any, Vec3]], world: World
-) -> tuple[list[Vec3], list[Motion]]:
-    """Angular velocities, and the accelerations that velocities alone cause: gamma of (34)."""
-    omega, bias = [world.base_velocity.angular], [Motion()]
-    for body, (R, p) in zip(tree.bodies[1:], poses[1:], strict=True):
-        up, s = omega[body.parent], body.rate(qd)
-        fixed, turn, lever = in_steps(R, p)
-        between = fixed.T @ up
-        omega_a = turn.T @ between
-        w = omega_a + s.angular
-        swing = turn.T @ cross(between, cross(between, lever)) + cross(omega_a + w, s.linear)
-        omega.append(w)
-        bias.append(Motion(swing, cross(omega_a, s.angular)))
-    return omega, bias
 
 
 def gyroscopic(body: Body, omega: Vec3) -> Wrench:

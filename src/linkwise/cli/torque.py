@@ -158,7 +158,7 @@ def torque(
             ignore_extra=ignore_extra, as_json=as_json,
         )  # fmt: skip
     model = _loaded(load(robot, **options), payloads)
-    if model.loops:
+    if model.follows:
         model, motion = read_closed(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
     else:
         motion = read_elastic(trajectory, model, ignore_extra=ignore_extra, jerks=rates)

@@ -106,7 +106,7 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
 
 def _positions(robot: Robot, rng: np.random.Generator, rows: int) -> NDArray[np.float64]:
     """Random positions; where loops have to close, those around the reference that do, and hold what follows well."""
-    if not robot.loops:
+    if not robot.follows:
         return rng.uniform(-np.pi, np.pi, (rows, robot.nq))
     dyn, found = compile(robot), np.empty((0, robot.nq))
     for width in (0.5, 0.25, 0.1, 0.05):

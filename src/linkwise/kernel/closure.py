@@ -18,7 +18,7 @@ FOLLOWERS = "followers"
 
 def port(robot: Robot, options: Options, standard: Sequence[Port]) -> list[Port]:
     """The hidden input of what Newton's method finds, where an algorithm takes positions of a robot that needs it."""
-    if not robot.loops or "q" not in [p.name for p in standard]:
+    if not robot.follows or "q" not in [p.name for p in standard]:
         return []
     sought = options.structure(robot).sought
     return [Port(FOLLOWERS, (len(sought),))] if sought else []
@@ -42,8 +42,9 @@ def loop(robot: Robot, options: Options, shared: Sequence[Port]) -> Before:
 
     def run(*inputs: list[Any]) -> Sequence[Any]:
         given = dict(zip((p.name for p in shared), inputs[len(carried) :], strict=True))
-        tree = Tree.of(options.model(robot, given))
-        now, left = newton.turn(Machine(tree, tree, structure), given["q"], newton.State(*inputs[: len(carried)]))
+        model = options.model(robot, given)
+        machine = Machine(Tree.of(model), Tree.of(model), structure.with_numbers_of(model))
+        now, left = newton.turn(machine, given["q"], newton.State(*inputs[: len(carried)]))
         return [*now, [left]]
 
     outputs = [*(Port(f"next_{p.name}", p.shape) for p in carried), Port("left", ())]

@@ -48,7 +48,7 @@ def kernel_of(robot: Robot, algorithm: Algorithm, options: Options, static: dict
     """The kernel of an algorithm for one robot: one program, or where that would be too large, column by column."""
     arguments = algorithm.arguments(robot, static)
     size = expected_operations(robot, algorithm, options, arguments)
-    if size > LARGE and not robot.loops:
+    if size > LARGE and not robot.follows:
         if algorithm is forward_dynamics_derivatives:
             return ForwardColumns.of(robot, algorithm, options, static)
         if algorithm.columns and all(len(INPUTS.get(x, ())) == 1 for _, x in algorithm.columns.pairs):

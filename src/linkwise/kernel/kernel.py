@@ -39,7 +39,7 @@ def settled(robot: Robot, arguments: dict[str, Any]) -> dict[str, Any]:
     """The static arguments, with choices made that are plain from the robot's shape: a long chain needs no trial."""
     depths, deep = robot_depths(robot), {}
     if sum(d * (d + 30) for d in depths) > 1600 * len(depths):  # what a dense route takes, four times the other one
-        deep = {key: x.deep for key, x in arguments.items() if isinstance(x, Cheapest) and x.deep}
+        deep = {key: x.deepest for key, x in arguments.items() if isinstance(x, Cheapest) and x.deep}
     return {**arguments, **deep}
 
 
@@ -133,9 +133,10 @@ def surrounded(
 
 
 def _machine(robot: Robot, tree: Tree, model: Robot, followers: Sequence[Any] | None, options: Options) -> AnyMachine:
-    if not robot.loops:
+    if not robot.follows:
         return tree
-    return Machine(tree, Tree.of(model), options.structure(robot), None if followers is None else tuple(followers))
+    structure = options.structure(robot).with_numbers_of(model)
+    return Machine(tree, Tree.of(model), structure, None if followers is None else tuple(followers))
 
 
 def _state(

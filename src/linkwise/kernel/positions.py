@@ -58,7 +58,7 @@ def positions(dyn: Any, q: Any, extra: tuple[Any, ...], drives: Any, guess: Any,
     if isinstance(q, Mapping):
         q = robot.q(_all_named(robot, q))
     rows = _rows(robot, q)
-    if guess is not None and robot.loops:
+    if guess is not None and robot.follows:
         dyn = _near(dyn, guess)
     further = list(dyn.tree_positions.inputs)[1:]
     if len(extra) != len(further):
@@ -69,7 +69,7 @@ def positions(dyn: Any, q: Any, extra: tuple[Any, ...], drives: Any, guess: Any,
     if rows.ndim < 2 or not rows.shape[-2]:
         raise InputError(f"positions along: expected rows of a motion (..., steps, {robot.nq}), got {rows.shape}.")
     found = _checked(dyn.tree_positions(rows, *extra))
-    if rows.ndim == 2 and robot.loops and dyn.options.structure(robot).sought:
+    if rows.ndim == 2 and robot.follows and dyn.options.structure(robot).sought:
         found = _followed(dyn, rows, extra, found)
     return found._replace(q=_unwound(robot, found.q))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.errors import ModelError
 from linkwise.mechanism.loops import CLOSURES, cuts
-from linkwise.mechanism.partition import Partition
+from linkwise.mechanism.partition import Follow, Partition
 from linkwise.mechanism.rank import Array, rank_of
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
@@ -51,10 +51,20 @@ def assembled(robot: Robot) -> Configuration:
     return configurations(robot)[0]
 
 
+def coupled_places(robot: Robot) -> tuple[Follow, ...]:
+    """Coordinates that follow others by functions, with their places in the tree."""
+    slots = robot.opened().slots
+    found = []
+    for c in robot.couplings:
+        own, leader = slots[c.joint], slots[c.leader]
+        found.append(Follow(own.q, own.v, leader.q, leader.v, c))
+    return tuple(found)
+
+
 @lru_cache(maxsize=KEPT)
 def configurations(robot: Robot) -> tuple[Configuration, ...]:
     """Closed configurations that are not singular ones, the best first."""
-    if not robot.loops:
+    if not robot.follows:
         raise ModelError(
             f"robot {robot.name!r}: expected a robot with loops, got a tree. Close it with a Loop, [[loop]] in a robot"
             " file, or use the functions of the tree."
@@ -81,7 +91,8 @@ class Assembler:
     def __init__(self, robot: Robot) -> None:
         self.part = all_equations(robot)
         self._tree = Tree.of(robot)
-        self._weights = np.array(self.part.weights)
+        self._coupled = coupled_places(robot)
+        self._weights = np.array([*self.part.weights, *[1.0] * len(self._coupled)])
         self._scale = np.ones(self._tree.nv)
         for kind, _, to in self._tree.coordinates:
             self._scale[to] = [self.part.size if length else 1.0 for length in kind.lengths]
@@ -93,6 +104,9 @@ class Assembler:
     def jacobian_si(self, q: Array) -> Array:
         """Of all equations, in the joints' own units."""
         rows = [row for cut in cuts(self._tree, q.tolist(), self.part.loops) for row in cut.jacobian()]
+        for c in self._coupled:
+            rows.append([0.0] * self._tree.nv)
+            rows[-1][c.v], rows[-1][c.of_v] = 1.0, -float(c.coupling.value(float(q[c.of_q]), 1))
         return np.array(rows, dtype=float)
 
     def close(self, q: Array) -> Array | None:
@@ -129,6 +143,7 @@ class Assembler:
     def gap(self, q: Array) -> Array:
         """What all equations are off by, with lengths measured by the mechanism's size."""
         values = [x for cut in cuts(self._tree, q.tolist(), self.part.loops) for x in cut.gap()]
+        values += [float(q[c.q] - c.coupling.value(float(q[c.of_q]))) for c in self._coupled]
         return np.array(values, dtype=float) * self._weights
 
     def worst(self, q: Array) -> str:
@@ -140,6 +155,9 @@ class Assembler:
                 found.append((abs(x) / size, f"{cut.loop.name}: {name} by {abs(x):.3g}{unit}"))
             if abs(turned := cut.closure.flipped(cut.R)) >= 1.0:
                 found.append((turned, f"{cut.loop.name}: its axes point opposite ways"))
+        for c in self._coupled:
+            off = abs(float(q[c.q] - c.coupling.value(float(q[c.of_q]))))
+            found.append((off, f"joint {c.coupling.joint} by {off:.3g}"))
         return max(found)[1]
 
     def _moved(self, q: Array, v: Array) -> Array:

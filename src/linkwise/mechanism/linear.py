@@ -49,8 +49,13 @@ def sound_inverse(pivot: Scalar, whole: Scalar, refuse: Callable[[], Exception])
 
 def solve(factors: LDL, b: Sequence[Scalar]) -> list[Scalar]:
     """x with M x = b."""
+    return solve_rest(factors, half_solve(factors, b))
+
+
+def solve_rest(factors: LDL, half: Sequence[Scalar]) -> list[Scalar]:
+    """x with D L x = half, which is what `half_solve` leaves to be done."""
     L, inverse = factors
-    x = [a * d for a, d in zip(half_solve(factors, b), inverse, strict=True)]
+    x = [a * d for a, d in zip(half, inverse, strict=True)]
     for k in range(len(x)):
         for i in range(k):
             x[k] = x[k] - L[k][i] * x[i]

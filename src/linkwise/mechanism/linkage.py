@@ -15,9 +15,10 @@ from linkwise.jet import Jet, is_zero, part
 from linkwise.mechanism import linear, square
 from linkwise.mechanism.loops import Cut, cuts
 from linkwise.mechanism.matrices import dot
-from linkwise.mechanism.partition import Block, Partition
+from linkwise.mechanism.partition import Block, Follow, Partition
 from linkwise.robot.tree import Tree
-from linkwise.scalar import Scalar, less, sqrt, where
+from linkwise.robot.unit import Unit, units
+from linkwise.scalar import Scalar, less, number, sqrt, where
 from linkwise.spatial import Wrench
 from linkwise.vector import EYE3, Vec3, cross
 
@@ -99,12 +100,31 @@ class Linkage:
         if closed:
             self.cuts = [cut.closed(part.passive) for cut in self.cuts]
 
+    @property
+    def leads(self) -> Sequence[int]:
+        """Places in the tree's `qd` of the leading coordinates."""
+        return self.part.independent
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """Bodies that loops tie together, and those that are alone, each after that which carries it."""
+        tied = [{*c.path_a, *c.path_b} for c in self.cuts]
+        body_of = {v: i for i, b in enumerate(self.tree.bodies) for v, _ in b.axes}
+        for c in self.part.couplings:
+            i, j = body_of[c.v], body_of[c.of_v]
+            tied.append({i, j}.union(*self.tree.paths(i, j)))
+        return units([b.parent for b in self.tree.bodies], tied)
+
     # ---- motion
 
     def rates(self, lead: Sequence[Scalar]) -> Vector:
         """The tree's velocities, G qd_i."""
         qd = self._led(lead)
+        for c in self.part.couplings:
+            qd[c.v] = c.coupling.value(self._led_by(c), 1) * qd[c.of_v]
         for block, solver in self._systems:
+            if all(is_zero(qd[v]) for v in self._held[block]):
+                continue
             off = self._chosen(block, [self.cuts[k].rate(qd) for k in self._loops(block)])
             for v, x in zip(block.passive, solver.solve([-x for x in off]), strict=True):
                 qd[v] = x
@@ -113,6 +133,9 @@ class Linkage:
     def accelerations(self, qd: Sequence[Scalar], lead: Sequence[Scalar]) -> Vector:
         """The tree's accelerations, from its velocities and the accelerations of what leads."""
         qdd = self._led(lead)
+        for c in self.part.couplings:
+            x, v = self._led_by(c), qd[c.of_v]
+            qdd[c.v] = c.coupling.value(x, 1) * qdd[c.of_v] + c.coupling.value(x, 2) * (v * v)
         for block, solver in self._systems:
             off = self._chosen(block, [self.cuts[k].acceleration(qd, qdd) for k in self._loops(block)])
             for v, x in zip(block.passive, solver.solve([-x for x in off]), strict=True):
@@ -277,15 +300,33 @@ class Linkage:
 
     def cut_loads(self, cut: Sequence[Scalar]) -> list[tuple[int, Wrench]]:
         """What cut joints exert on the bodies that they join, each about its origin in its axes."""
-        found = []
+        return [(i, wrench) for _, i, wrench in self._ends(cut) if i]
+
+    def cut_shares(self, cut: Sequence[Scalar]) -> dict[int, Wrench]:
+        """What cut joints take off the joints of the tree, by body, each about its origin in its axes.
+
+        The two wrenches of a cut joint cancel where its sides meet, so that nothing is felt below its unit.
+        """
+        found: dict[int, Wrench] = {}
+        unit_of = {i: unit for unit in self.units for i in unit.bodies}
+        for c, i, wrench in self._ends(cut):
+            if i in unit_of[(c.path_a or c.path_b)[0]].bodies:
+                found[i] = found.get(i, Wrench()) + wrench
+        for i in sorted(unit_of, reverse=True):
+            a = self.tree.bodies[i].parent
+            if i in found and a != unit_of[i].carrier:
+                found[a] = found.get(a, Wrench()) + found[i].seen_from(*self.tree.bodies[i].pose(self.q))
+        return found
+
+    def _ends(self, cut: Sequence[Scalar]) -> Iterator[tuple[Cut, int, Wrench]]:
+        """Each cut joint, each of the two bodies that it joins, and what it exerts on that."""
         for k, c in enumerate(self.cuts):
             six = cut[6 * k : 6 * k + 6]
             wrench = Wrench(Vec3(*six[:3]), Vec3(*six[3:]))
             (i, X_a), (j, X_b) = self.tree.places[c.loop.a], self.tree.places[c.loop.b]
             a, b, back = X_a @ c.loop.origin_a, X_b @ c.loop.origin_b, c.R.T
-            on_b = Wrench(back @ wrench.force, back @ wrench.moment).seen_from(b.R, b.p)
-            found += [(i, -wrench.seen_from(EYE3, c.p).seen_from(a.R, a.p)), (j, on_b)]
-        return [(i, wrench) for i, wrench in found if i]
+            yield c, i, -wrench.seen_from(EYE3, c.p).seen_from(a.R, a.p)
+            yield c, j, Wrench(back @ wrench.force, back @ wrench.moment).seen_from(b.R, b.p)
 
     @cached_property
     def all_lead(self) -> bool:
@@ -301,7 +342,22 @@ class Linkage:
         return full
 
     def _loops(self, block: Block) -> list[int]:
-        return [k for k, span in enumerate(self.part.spans) if any(r in span for r in block.rows)]
+        return self._loops_of[block]
+
+    @cached_property
+    def _loops_of(self) -> dict[Block, list[int]]:
+        """The loops whose equations are in each block."""
+        loop_of = {r: k for k, span in enumerate(self.part.spans) for r in span}
+        return {block: sorted({loop_of[r] for r in block.rows}) for block in self.part.blocks}
+
+    @cached_property
+    def _held(self) -> dict[Block, list[int]]:
+        """The coordinates that the loops of each block hold, those known before it among them."""
+        bodies = self.tree.bodies
+        return {
+            block: [v for k in loops for i in (*self.cuts[k].path_a, *self.cuts[k].path_b) for v, _ in bodies[i].axes]
+            for block, loops in self._loops_of.items()
+        }
 
     def _chosen(self, block: Block, values: Sequence[Sequence[Scalar]]) -> Vector:
         """Of the values of all equations of a block's loops, those of its rows."""
@@ -349,7 +405,13 @@ class Linkage:
                 passed.push(self, k, mine, block)
             for v in block.passive:
                 passed.tau[v] = 0.0
+        for c in self.part.couplings:
+            passed.tau[c.of_v] = passed.tau[c.of_v] + c.coupling.value(self._led_by(c), 1) * passed.tau[c.v]
+            passed.tau[c.v] = 0.0
         return passed
+
+    def _led_by(self, c: Follow) -> Scalar:
+        return number(self.q[c.of_q])
 
     def _shared(self, passed: Passed, weights: Sequence[Scalar] | None) -> Vector:
         """Torques of the drives for forces at the leading coordinates that were passed on.

@@ -151,6 +151,8 @@ class Machine:
         full: list[Any] = [None] * self.tree.nq
         for k, x in zip(self.structure.lead_q, q, strict=True):
             full[k] = x
+        for c in self.structure.part.couplings:
+            full[c.q] = c.coupling.value(full[c.of_q])
         for form in self.structure.forms:
             for i, x in zip(form.bodies, form.positions(self.own, full), strict=True):
                 k = self.own.bodies[i].q
@@ -187,7 +189,7 @@ AnyMachine = Tree | Machine  # of which algorithms ask
 def machine_of(robot: Robot, keep: Sequence[str] = ()) -> AnyMachine:
     """What algorithms walk along, for a robot of numbers."""
     tree = Tree.of(robot, keep)
-    return Machine(tree, Tree.of(robot), structure_of(robot)) if robot.loops else tree
+    return Machine(tree, Tree.of(robot), structure_of(robot)) if robot.follows else tree
 
 
 def _cut(x: Scalar, order: int) -> Scalar:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from linkwise.mechanism.loops import CLOSURES
+from linkwise.robot.coupling import Coupling
 from linkwise.robot.loop import Loop
 from linkwise.vector import Vec3
 
@@ -23,6 +24,16 @@ class Block(NamedTuple):
     passive: tuple[int, ...]
 
 
+class Follow(NamedTuple):
+    """A coordinate that follows another by a function: places in positions and velocities of both."""
+
+    q: int
+    v: int
+    of_q: int
+    of_v: int
+    coupling: Coupling
+
+
 @dataclass(frozen=True)
 class Partition:
     """Which coordinates of a tree lead, which follow, and by which equations; all are places in `qd`.
@@ -37,6 +48,7 @@ class Partition:
         order: the coordinates that follow in blocks, each from what is known before; empty for one block of all.
         normals: for each loop the direction across which its equations are dependent, if it is planar, in the axes of
             the link that carries both ends; empty for none.
+        couplings: coordinates that follow others by functions, before all loops.
     """
 
     loops: tuple[Loop, ...]
@@ -47,11 +59,14 @@ class Partition:
     size: float = 1.0
     order: tuple[Block, ...] = ()
     normals: tuple[Vec3 | None, ...] = ()
+    couplings: tuple[Follow, ...] = ()
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """`order`, or all at once."""
-        return self.order or ((Block(self.rows, self.passive),) if self.passive else ())
+        coupled = {c.v for c in self.couplings}
+        left = tuple(v for v in self.passive if v not in coupled)
+        return self.order or ((Block(self.rows, left),) if left else ())
 
     @cached_property
     def driven(self) -> tuple[int, ...]:

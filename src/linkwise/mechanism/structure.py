@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 from linkwise.errors import ModelError
-from linkwise.mechanism.assemble import Configuration, configurations, size_of
+from linkwise.mechanism.assemble import Configuration, configurations, coupled_places, size_of
 from linkwise.mechanism.closed_form import closed_forms
 from linkwise.mechanism.form import Form
 from linkwise.mechanism.loops import CLOSURES, cuts, looped_coordinates
-from linkwise.mechanism.partition import Block, Partition
+from linkwise.mechanism.partition import Block, Follow, Partition
 from linkwise.mechanism.rank import Array, independent_rows, rank_of
 from linkwise.robot.joint import Kind
 from linkwise.robot.robot import Robot
@@ -90,6 +90,13 @@ class Structure:
         """Names of active joints that follow."""
         return tuple(n for n in self.active if n not in self.independent)
 
+    def with_numbers_of(self, model: Robot) -> Structure:
+        """The same for a robot of the same structure, whose numbers may be inputs of a kernel."""
+        if model is self.robot or not self.part.couplings:
+            return self
+        follows = zip(self.part.couplings, model.couplings, strict=True)
+        return replace(self, part=replace(self.part, couplings=tuple(f._replace(coupling=c) for f, c in follows)))
+
     @cached_property
     def side(self) -> float:
         """The sign of the determinant of the loop equations at the reference."""
@@ -144,19 +151,21 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
     looped = looped_coordinates(tree, robot.loops)
     elastic = {j.name for j in robot.joints if j.is_elastic}
     motors = {j.motor_name for j in robot.joints if j.is_elastic}
-    driven = [
-        n for n, s in slots.items()
-        if n not in elastic and (n in active or n in motors or not looped & set(range(s.v, s.v + s.nv)))
-    ]  # fmt: skip
-    known = [slots[n].q + k for n in robot.coordinates for k in range(slots[n].nq)]
+    coupled = coupled_places(robot)
+    follow = {c.coupling.joint for c in coupled}
+    _check_leaders(robot, coupled)
+    outside = {n for n, s in slots.items() if not looped & set(range(s.v, s.v + s.nv))} - elastic - follow
+    driven = [n for n in slots if n in outside | motors | (active - elastic)]
+    known = [slots[n].q + k for n in robot.coordinates for k in range(slots[n].nq)] + [c.q for c in coupled]
     forms = [] if newton else closed_forms(tree, robot.loops, known, found.q.tolist())[0]
     normals = tuple(_normal(tree, robot, k, found.q) for k in range(len(robot.loops)))
     size = size_of(tree, robot)
     bare = Partition(robot.loops, (), independent, columns, _coordinates(slots, driven), size, normals=normals)
     J = _jacobian(tree, bare, found.q)
-    blocks, sought = _blocks(tree, bare, J, forms, columns)
+    looped_columns = [v for v in columns if v not in {c.v for c in coupled}]
+    blocks, sought = _blocks(tree, bare, J, forms, looped_columns)
     rows = tuple(sorted(r for block in blocks for r in block.rows))
-    part = Partition(robot.loops, rows, independent, columns, bare.active, size, tuple(blocks), normals)
+    part = Partition(robot.loops, rows, independent, columns, bare.active, size, tuple(blocks), normals, coupled)
     names = equation_names(robot)
     places = tuple(
         at.start + k for kind, at, to in tree.coordinates if to.start in sought and kind.nv for k in range(kind.nq)
@@ -174,6 +183,16 @@ def _check_active(robot: Robot) -> None:
             joint = robot.joint(name)
             what = f"one that mimics {joint.mimic.joint!r}" if joint.mimic else f"a {joint.kind} one"
             raise ModelError(f"loop active {name!r}: expected a joint with a coordinate, got {what}. Name another.")
+
+
+def _check_leaders(robot: Robot, coupled: Sequence[Follow]) -> None:
+    """Refuse a function of a joint that follows itself."""
+    for c in coupled:
+        if c.coupling.leader not in robot.slots:
+            raise ModelError(
+                f"robot {robot.name!r}: joint {c.coupling.joint!r} follows {c.coupling.leader!r}, which follows others"
+                " itself. Name a joint that leads, or declare it in leads=(...)."
+            )
 
 
 def _held_by(
@@ -218,7 +237,7 @@ def _jacobian(tree: Tree, part: Partition, q: Array) -> Array:
     scale = np.ones(tree.nv)
     for kind, _, to in tree.coordinates:
         scale[to] = [part.size if length else 1.0 for length in kind.lengths]
-    return np.array(rows, dtype=float) * np.array(part.weights)[:, None] * scale
+    return np.array(rows, dtype=float).reshape(-1, tree.nv) * np.array(part.weights)[:, None] * scale
 
 
 def _blocks(

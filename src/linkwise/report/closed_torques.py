@@ -93,7 +93,7 @@ def _check_reached(path: Any, robot: Robot, motion: Trajectory, found: Positions
 
 def _noted(robot: Robot, motion: Trajectory) -> Trajectory:
     follow = [n for n in robot.opened().slots if n not in robot.slots]
-    return replace(motion, notes=(*motion.notes, f"{_listed(follow)} follow from the loops"))
+    return replace(motion, notes=(*motion.notes, f"{_listed(follow)} follow others"))
 
 
 def _listed(names: Sequence[str]) -> str:

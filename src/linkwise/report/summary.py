@@ -116,7 +116,7 @@ def operations(robot: Robot, everything: bool = False) -> dict[str, dict[str, in
 def _concerns(robot: Robot, name: str) -> bool:
     """Whether a member is about robots such as this one, with loops or with elastic drives."""
     if name.startswith("tree_") or name == "drive_jacobian":
-        return bool(robot.loops)
+        return robot.follows
     return not name.startswith("elastic_") or any(j.is_elastic for j in robot.joints)
 
 

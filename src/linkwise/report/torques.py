@@ -99,7 +99,7 @@ def torques_along(
     """
     loads = dict(external or {})
     extra = [np.array(list(loads.values()), dtype=float)] if loads else []
-    if not robot.loops and is_of_joints_alone(robot, motion):
+    if not robot.follows and is_of_joints_alone(robot, motion):
         if rates:
             raise InputError("rates: expected the motion of joints and motors, got that of the joints alone. Leave out"
                              " rates, or add columns of the motors.")  # fmt: skip
@@ -109,12 +109,12 @@ def torques_along(
             kernel = compile(robot, joint_wrenches, external=tuple(loads))
             wrench = kernel(motion.q, motion.qd, motion.qdd, *extra).wrench
         return Torques(robot, motion, tau, wrench, tuple(exceeded(robot, motion, tau)))
-    whole = all_joints(robot, motion) if robot.loops else motion
+    whole = all_joints(robot, motion) if robot.follows else motion
     found = _forces(robot, motion, loads, extra, wrenches, rates)
     over = tuple(exceeded(robot, whole, found["tau"], found.get("tau_dot")))
     jumps = tuple(reversals(robot.opened(), whole.qd, whole.t)) if rates else ()
     forces = {name: found.get(name) for name in ("tau", "wrench", "tau_dot", "wrench_dot", "cut", "cut_dot")}
-    return Torques(robot, motion, exceeded=over, reversals=jumps, **forces, whole=whole if robot.loops else None)
+    return Torques(robot, motion, exceeded=over, reversals=jumps, **forces, whole=whole if robot.follows else None)
 
 
 def _forces(

@@ -70,7 +70,7 @@ def vector(robot: Robot, values: Any, kind: str) -> NDArray[np.float64]:
     if positions:
         for slot in robot.slots.values():
             x[slot.q : slot.q + slot.nq] = slot.kind.home
-        if robot.loops:
+        if robot.follows:
             x[:] = _closed(robot)
     if values is not None and not isinstance(values, Mapping):
         leading = [robot.slots[j.name] for j in robot.joints if j.nv and j.name in robot.slots]
@@ -115,7 +115,7 @@ def of_all_joints(robot: Robot, wanted: set[str], at: Any) -> NDArray[np.float64
     opened = robot.opened()
     if at is None:
         return opened.q()
-    if np.shape(at) != (robot.nq,) or not robot.loops:
+    if np.shape(at) != (robot.nq,) or not robot.follows:
         found: NDArray[np.float64] = values_of("lock at", at, opened.nq)
         return found
     follow = [n for n in robot.opened().slots if n in wanted and n not in robot.slots]
@@ -172,9 +172,9 @@ def find(robot: Robot, name: str, slots: Mapping[str, Slot] | None = None) -> Sl
     try:
         return known[name]
     except KeyError:
-        if slots is None and robot.loops and name in robot.opened().slots:
+        if slots is None and robot.follows and name in robot.opened().slots:
             raise InputError(
-                f"{name!r} follows from the loops of robot {robot.name!r}: expected what leads,"
+                f"{name!r} follows other joints of robot {robot.name!r}: expected what leads,"
                 f" {', '.join(map(repr, known))}. Give those, or declare others with leads=(...)."
             ) from None
         raise UnknownNameError("joint with coordinates", name, list(known)) from None

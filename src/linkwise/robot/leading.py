@@ -75,7 +75,7 @@ def leading_joints(robot: Robot) -> set[str]:
 
 def drives(robot: Robot) -> tuple[str, ...]:
     """The names of what pushes, in the order of `tau`."""
-    if not robot.loops:
+    if not robot.follows:
         return tuple(robot.slots)
     lead = leading_joints(robot)
     active = {name for loop in robot.loops for name in loop.active}

@@ -147,7 +147,8 @@ def substitute(robot: Robot, values: Mapping[str, tuple[Scalar, ...]]) -> Robot:
         place.quantity.write(item, numbers)
         group[k] = item
         object.__setattr__(new, place.quantity.group, tuple(group))
-    new.__dict__.pop("_opened", None)  # which has the old numbers
+    for derived in ("_opened", "couplings"):  # which have the old numbers
+        new.__dict__.pop(derived, None)
     return new
 
 

@@ -26,7 +26,11 @@ def plain(robot: Robot) -> tuple[Robot, list[str]]:
             missing.append(f"motor (its mass stays, on link {j.motor_link!r})")
         if missing:
             lost.append(f"joint {j.name!r}: left out: {', '.join(missing)}.")
-        joints.append(replace(j, friction=friction, spring=None, drive=None))
+        mimic = j.mimic
+        if mimic is not None and mimic.curve is not None:
+            lost.append(f"joint {j.name!r}: left out: that it follows {mimic.joint!r} by a curve; it moves by itself.")
+            mimic = None
+        joints.append(replace(j, friction=friction, spring=None, drive=None, mimic=mimic))
     lost += [f"loop {loop.name!r}: left out; the tree remains." for loop in robot.loops]
     return robot.replace(links=list(links.values()), joints=joints, loops=(), leads=(), reference=()), lost
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from linkwise.errors import InputError, ModelError, UnknownNameError, listing
 from linkwise.robot import check, coordinates, leading
 from linkwise.robot.coordinates import Slot as Slot
+from linkwise.robot.coupling import Coupling, couplings, uncoupled
 from linkwise.robot.drive import Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
@@ -176,7 +177,7 @@ class Robot:
         """
         import numpy as np
 
-        if self.loops:
+        if self.follows:
             return np.array(leading.drive_places(self), dtype=int)
         return np.array(coordinates.drive_places(self.joints, self.slots), dtype=int)
 
@@ -193,7 +194,7 @@ class Robot:
     @cached_property
     def slots(self) -> dict[str, Slot]:
         """For each of `coordinates`: where its numbers stand in `q` and `qd`."""
-        return coordinates.packed(self.joints, None if not self.loops else leading.leading_joints(self))
+        return coordinates.packed(self.joints, None if not self.follows else leading.leading_joints(self))
 
     def link(self, name: str) -> Link:
         """The link of that name."""
@@ -338,11 +339,22 @@ class Robot:
 
     def opened(self) -> Robot:
         """The tree that is left when the loops are cut, an ordinary robot."""
-        return self._opened if self.loops else self
+        return self._opened if self.follows else self
 
     @cached_property
     def _opened(self) -> Robot:
-        return self.replace(loops=(), leads=(), reference=())
+        joints, links = uncoupled(self.joints)
+        return self.replace(links=[*self.links, *links], joints=joints, loops=(), leads=(), reference=())
+
+    @cached_property
+    def couplings(self) -> tuple[Coupling, ...]:
+        """Joints of `opened()` that follow others by functions."""
+        return couplings(self.joints)
+
+    @cached_property
+    def follows(self) -> bool:
+        """Whether some joints follow others, by loops or by functions, so that not all coordinates lead."""
+        return bool(self.loops or self.couplings)
 
     def rigid(self) -> Robot:
         """This robot with its elastic drives made rigid."""

@@ -20,6 +20,7 @@ from linkwise.robot.motors import Elastic as Elastic
 from linkwise.robot.motors import Rotor as Rotor
 from linkwise.robot.motors import elastic_drive, mount
 from linkwise.robot.robot import Robot
+from linkwise.robot.unit import Unit, units
 from linkwise.rotation import with_z_along
 from linkwise.scalar import Scalar, absolute, is_number
 from linkwise.spatial import Inertia, Pose
@@ -41,7 +42,7 @@ class Tree:
     @classmethod
     def of(cls, robot: Robot, keep: Sequence[str] = ()) -> Tree:
         """The tree of a robot; fixed joints named in `keep` stay joints, so that the wrench through them can be had."""
-        robot = robot.opened()
+        named, robot = {k.name for k in robot.links}, robot.opened()
         links = {k.name: k for k in robot.links}
         base = Body("", robot.root.name, 0, KINDS["fixed"], Pose())
         bodies, inertias = [base], [robot.root.spatial_inertia]
@@ -76,7 +77,10 @@ class Tree:
         for f in robot.frames:
             i, X = place[f.link]
             place.setdefault(f"frame:{f.name}", (i, X @ f.origin))
-        full = tuple(replace(b, inertia=snapped_inertia(I)) for b, I in zip(bodies, inertias, strict=True))
+        full = tuple(  # links that stand between the parts of a coupled joint are none of the robot's
+            replace(b, inertia=snapped_inertia(I), link=b.link if b.link in named else "")
+            for b, I in zip(bodies, inertias, strict=True)
+        )
         marked, drives = _light_ones_marked(full, rotors), drive_places(robot.joints, robot.slots)
         return cls(marked, rotors, place, robot.nq, robot.nv, robot.gravity, drives)
 
@@ -190,6 +194,29 @@ class Open(NamedTuple):
     tree: Tree
     q: Sequence[Scalar]
 
+    @property
+    def leads(self) -> Sequence[int]:
+        """Places in `qd` of the leading coordinates: all."""
+        return range(self.tree.nv)
+
+    @property
+    def units(self) -> list[Unit]:
+        """The bodies, each alone."""
+        return units([b.parent for b in self.tree.bodies])
+
+    @property
+    def columns(self) -> list[list[Scalar]]:
+        """The tree's velocities for a unit of each leading one."""
+        return self.drive_rows()
+
+    def rates(self, lead: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The tree's velocities."""
+        return lead
+
+    def accelerations(self, qd: Sequence[Scalar], lead: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The tree's accelerations, from its velocities and the accelerations of what leads."""
+        return lead
+
     def led(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
         """The tree's velocities and accelerations."""
         return qd, qdd
@@ -248,6 +275,10 @@ class Open(NamedTuple):
     def cut_loads(self, cut: Sequence[Scalar]) -> list[Any]:
         """What cut joints exert on bodies: nothing."""
         return []
+
+    def cut_shares(self, cut: Sequence[Scalar]) -> dict[int, Any]:
+        """What cut joints take off the joints of the tree: nothing."""
+        return {}
 
 
 def _part(robot: Robot, joint: Joint, parent: int, placement: Pose, of_link: Pose, kind: Kind, k: int) -> Body:

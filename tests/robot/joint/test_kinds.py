@@ -12,15 +12,17 @@ import pytest
 import linkwise
 import linkwise as lw
 from linkwise.jet import Jet
-from linkwise.robot.joint import KINDS
+from linkwise.robot.joint import KINDS, Course, Curve
+from linkwise.robot.joint.coupled import Coupled
 from linkwise.robot.joint.screw import Screw
 from linkwise.robot.joint.screw_steps import moved
 from linkwise.spatial import Inertia, Motion, Pose
 from linkwise.vector import Vec3
 
-EVERY = [*KINDS.values(), Screw(0.3)]
+ROLLING = Coupled(Course(Curve((0.0, 0.1, -0.2)), turn_x=Curve((0.0, 0.3)), turn_z=Curve((0.0, 1.0, 0.1))))
+EVERY = [*KINDS.values(), Screw(0.3), ROLLING]
 MOVING = [kind for kind in EVERY if kind.nv]
-SIMPLE = [kind for kind in MOVING if not kind.parts]  # whose unit motions are constant
+SIMPLE = [kind for kind in MOVING if not kind.parts and not kind.follows]  # whose unit motions are constant
 
 
 def draw(kind, seed):
@@ -42,7 +44,7 @@ def test_sizes_agree(kind):
     assert type(KINDS[kind.name]) is type(kind)
     assert len(kind.home) == len(kind.positions) == kind.nq == len(x)
     assert len(kind.lengths) == len(kind.velocities) == len(kind.forces) == kind.nv == len(v)
-    assert len(kind.units) == (0 if kind.parts else kind.nv)
+    assert len(kind.units) == (0 if kind.parts or kind.follows else kind.nv)
     assert len(kind.parts) in (0, kind.nv)
     assert kind.is_single == (kind.nv == 1)
     assert kind.turns + kind.slides <= kind.is_single

@@ -9,6 +9,8 @@ from linkwise.errors import LinkwiseError, ModelError
 from linkwise.robot import check
 from linkwise.robot.drive import Drive, Friction, Limits, Spring
 from linkwise.robot.joint.compound import Planar, Universal
+from linkwise.robot.joint.coupled import Coupled
+from linkwise.robot.joint.curve import Course, Curve
 from linkwise.robot.joint.fixed import Fixed
 from linkwise.robot.joint.floating import Floating
 from linkwise.robot.joint.kind import Kind
@@ -22,23 +24,33 @@ from linkwise.vector import EZ, ZERO3, Vec3
 
 _ALL = (
     Revolute(), Continuous(), Prismatic(), Fixed(), Floating(), Spherical(), Translation(), Planar(), Universal(),
-    Screw(),
+    Screw(), Coupled(),
 )  # fmt: skip
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 
 
 @dataclass(frozen=True)
 class Mimic:
-    """This joint follows another: q = ratio * q[joint] + offset."""
+    """This joint follows another: q = ratio * q[joint] + offset; with a curve, ratio * curve(q[joint]) + offset.
+
+    Args:
+        joint: which moves by itself.
+        ratio: between the two, or of the curve.
+        offset: added.
+        curve: a function of the other joint's position where the two are not in proportion.
+    """
 
     joint: str
     ratio: float = 1.0
     offset: float = 0.0
+    curve: Curve | None = None
 
     def __post_init__(self) -> None:
         check.name(self.joint, "mimic joint")
         object.__setattr__(self, "ratio", check.number(self.ratio, "mimic ratio"))
         object.__setattr__(self, "offset", check.number(self.offset, "mimic offset"))
+        if self.curve is not None and not isinstance(self.curve, Curve):
+            raise ModelError(f"mimic curve: expected a Curve, got {self.curve!r}.")
 
 
 @dataclass(frozen=True)
@@ -52,7 +64,8 @@ class Joint:
             z and a quaternion x, y, z, w; qd linear and angular velocity in the child's axes), "spherical" (q is a
             quaternion that turns about the anchor, qd angular velocity), "translation" (x, y, z, never turned),
             "planar" (x, y and the angle about `axis`, the plane's normal), "universal" (angles about `axis`, then
-            about an axis across it) or "screw" (the angle about `axis`, along which it slides by `pitch`).
+            about an axis across it), "screw" (the angle about `axis`, along which it slides by `pitch`) or "coupled"
+            (one coordinate, of which the pose is a function, the `course`).
         origin: pose of the child's frame in the parent's at q = 0.
         axis: direction of a revolute or prismatic joint, in the child's axes.
         anchor: a point of that axis, in the child's frame; joint wrenches refer to it.
@@ -63,6 +76,7 @@ class Joint:
         limits: bounds of the motion.
         mimic: follow another joint.
         pitch: by which a screw slides along its axis, m/rad.
+        course: of a coupled joint: slides and turns as functions of its coordinate.
     """
 
     name: str
@@ -79,6 +93,7 @@ class Joint:
     limits: Limits = Limits()
     mimic: Mimic | None = None
     pitch: float = 0.0
+    course: Course | None = None
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -94,12 +109,17 @@ class Joint:
         set_(self, "pitch", check.number(self.pitch, f"{what} pitch"))
         if self.pitch and self.freedom.of(0.0) is self.freedom:
             raise ModelError(f"{what} pitch: expected a screw, got a {self.kind} joint. Leave it out.")
+        if (self.course is not None) != bool(KINDS[self.kind].follows):
+            raise ModelError(
+                f"{what} course: expected one for a coupled joint and for no other, got a {self.kind} one."
+            )
         if self.parent == self.child:
             raise ModelError(f"{what}: expected two links, got {self.parent!r} as parent and child.")
         if self.armature and self.drive is not None and self.drive.motor is not None:
             raise ModelError(f"{what}: has an armature and a motor, which would count the rotor twice. Keep one.")
-        if not self.freedom.is_single:
-            extra = [f for f in ("spring", "drive", "mimic") if getattr(self, f) is not None]
+        if not self.freedom.is_single or self.freedom.follows:
+            alone = ("drive", "mimic") if self.freedom.follows else ("spring", "drive", "mimic")
+            extra = [f for f in alone if getattr(self, f) is not None]
             extra += ["friction"] if self.friction != Friction() else []
             if extra or self.armature:
                 raise ModelError(f"{what}: a {self.kind} joint cannot have {', '.join(extra) or 'an armature'}.")
@@ -107,7 +127,7 @@ class Joint:
     @property
     def freedom(self) -> Kind:
         """How the child is free to move on the parent."""
-        return KINDS[self.kind].of(self.pitch)
+        return KINDS[self.kind].of(self.pitch).along(self.course)
 
     @property
     def is_fixed(self) -> bool:

@@ -76,6 +76,15 @@ class Kind(ABC):
         """This kind for a joint with a pitch, which only screws have."""
         return self
 
+    def along(self, course: Any) -> Kind:
+        """This kind for a joint with a course, which only coupled ones have."""
+        return self
+
+    @property
+    def follows(self) -> tuple[tuple[str, Kind, Vec3], ...]:
+        """Single joints in a row that follow the joint's coordinate: a name, the kind, and the axis in its frame."""
+        return ()
+
     def frame(self, axis: Vec3, anchor: Vec3) -> Pose:
         """The body's frame in the child link's."""
         return Pose(with_z_along(axis), anchor)

@@ -294,6 +294,7 @@ def sizes(robot: Robot) -> dict[str, int]:
         "nu": robot.nu,
         "nc": len(robot.loops),
         "nt": robot.opened().nq,
+        "nw": robot.opened().nv,
         "nx": 3 * robot.nv,
         "ns": 2 * robot.nv,
         "nb": len(robot.moving_links),

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from linkwise.algorithms.closed_chain import Linkage, Surroundings, forward, gap, inverse
+from linkwise.algorithms.closed_chain import Linkage, Surroundings, forward, inverse
 from linkwise.algorithms.closed_wrenches import closed_wrenches
 from linkwise.algorithms.differentiate import along_motion, derivatives, time_derivative
 from linkwise.algorithms.integration import integrate, q_dot
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics as inverse_dynamics_of_tree
 from linkwise.algorithms.multipliers import Mobility, nearest
 from linkwise.kernel.tracing import along, jacobian
+from linkwise.mechanism.equations import gap
 from linkwise.mechanism.loops import CLOSURES, cuts
 from linkwise.mechanism.partition import Partition
 from linkwise.robot.tree import Tree

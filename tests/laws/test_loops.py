@@ -8,12 +8,12 @@ from scipy.spatial.transform import Rotation
 
 import linkwise as lw
 from linkwise.algorithms.closed_chain import Linkage, gap
-from linkwise.mechanism.loops import cuts
 from linkwise.backend.python import evaluate
 from linkwise.closed.kernels import ClosedKernel
 from linkwise.graph.derivative import along
 from linkwise.graph.program import Port, trace
 from linkwise.kernel.options import Options
+from linkwise.mechanism.loops import cuts
 from linkwise.robot import Joint, Link, Loop
 from linkwise.robot.tree import Tree
 from linkwise.rotation import with_z_along

@@ -1,30 +1,33 @@
 """Closed forms of loops: what is recognised, and that it closes the loops as Newton's method does."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
-from linkwise.mechanism.loops import Cut
+import linkwise as lw
 from linkwise.backend import python
 from linkwise.jet import Jet, part
 from linkwise.kernel.tracing import Port, trace
 from linkwise.mechanism.angle import Angle
 from linkwise.mechanism.closed_form import closed_forms
 from linkwise.mechanism.form import Crossing, Guide, Leg
+from linkwise.mechanism.loops import Cut
 from linkwise.robot import Joint, Link, Loop, Mimic, Robot, numbers
 from linkwise.robot.align import aligned
 from linkwise.robot.tree import Tree
 from linkwise.spatial import Pose
 from linkwise.vector import Vec3
 from support.following import (
-    SIDES,
+    LEGS,
     UNKNOWN,
     Followed,
     completed,
     dyad,
     error,
     led,
+    leg,
     moving,
     on_legs,
     polished,
@@ -35,13 +38,10 @@ from support.linkages import example
 from support.machines import NAMES, machine
 
 STEP = 1e-30
-CUTS = ("revolute", "spherical", "prismatic")
+CUTS = ("revolute", "spherical", "universal", "prismatic")
 DYADS = [
-    pytest.param(unknown, cut, side, skew, id=f"{unknown} {cut} {side}{' skew' * skew}")
-    for unknown in UNKNOWN
-    for cut in CUTS
-    for side in SIDES
-    for skew in (False, True)
+    pytest.param(unknown, cut, before, skew, id=f"{unknown} {cut} {before}{' skew' * skew}")
+    for unknown, cut, before, skew in product(UNKNOWN, CUTS, range(3), (False, True))
     if (unknown, cut) != ("PP", "prismatic")
 ]
 
@@ -69,7 +69,7 @@ def check(found: Followed):
             (flat,) = python.evaluate(program, q[list(found.known)].tolist())
             assert np.abs(np.subtract(flat, pairs(full, found.unknown))).max() < 1e-13
 
-            qd = rng.uniform(-1.0, 1.0, found.robot.nv)
+            qd = rng.uniform(-1.0, 1.0, found.robot.opened().nv)
             wanted = rates(found, q, qd)
             jets = moving(found, row, qd)
             fast = completed(forms, tree, jets)
@@ -112,12 +112,40 @@ def test_legs_follow_their_platform(name):
     check(on_legs(name))
 
 
-@pytest.mark.parametrize(("unknown", "cut", "side", "skew"), DYADS)
-def test_two_joints_in_a_plane_follow_wherever_they_are(unknown, cut, side, skew):
-    found = dyad(unknown, cut, side, skew)
+@pytest.mark.parametrize(("unknown", "cut", "before", "skew"), DYADS)
+def test_two_joints_in_a_plane_follow_wherever_they_are(unknown, cut, before, skew):
+    found = dyad(unknown, cut, before, skew)
     check(found)
     (form,) = forms_of(found)
     assert type(form) is (Guide if cut == "prismatic" else Crossing if unknown == "PP" else Leg)
+
+
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("letters", LEGS)
+def test_three_joints_in_space_follow_wherever_they_are(letters, before):
+    check(leg(letters, before))
+
+
+def check_against_closed(found: Followed):
+    """The same positions as the compiled closed chain finds by Newton's method from the reference."""
+    names = tuple(found.robot.names[k] for k in found.known)
+    chain = lw.compile(found.robot.replace(replace(found.robot.loops[0], active=names))).closed
+    assert chain.independent == names
+    q, forms = chain.positions(chain.of(found.q), guess=found.q[0]).q, forms_of(found)
+    for row in range(len(q)):
+        full = completed(forms, found.tree, led(found, row))
+        assert max(error(full[k], q[row, k]) for k in found.unknown) < 1e-12
+
+
+@pytest.mark.parametrize(("unknown", "cut", "before", "skew"), [d for d in DYADS if d.values[-1]])
+def test_dyads_are_as_newtons_method_has_them(unknown, cut, before, skew):
+    check_against_closed(dyad(unknown, cut, before, skew))
+
+
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("letters", LEGS)
+def test_legs_are_as_newtons_method_has_them(letters, before):
+    check_against_closed(leg(letters, before))
 
 
 def linkage(name, known, rows=6):
@@ -138,12 +166,12 @@ def test_linkages_of_the_library(name):
     """As Newton's method and its velocity map have them, loop by loop."""
     chain = example(name)
     structure = chain.structure.part
-    found = linkage(name, [v for v in range(chain.robot.nv) if v not in structure.passive])
+    found = linkage(name, [v for v in range(chain.robot.opened().nv) if v not in structure.passive])
     check(found)
     forms, G = forms_of(found), chain.assembled.velocity_map(found.q)
     for row in range(len(found.q)):
         for column, v in enumerate(structure.independent):
-            fast = completed(forms, found.tree, moving(found, row, np.eye(chain.robot.nv)[v]))
+            fast = completed(forms, found.tree, moving(found, row, np.eye(chain.robot.opened().nv)[v]))
             wanted = G[row][found.unknown, column]
             assert np.abs([rate_of(fast[k]) for k in found.unknown] - wanted).max() < 1e-10 * scale(wanted)
 
@@ -153,7 +181,7 @@ def test_an_ankle_follows_its_foot():
     chain = example("ankle")
     robot, tree = chain.robot, Tree.of(chain.robot)
     check(linkage("ankle", [b.q for b in tree.bodies[1:] if not b.name.startswith(("left", "right"))]))
-    motors = [k for k in range(robot.nq) if k not in chain.structure.part.passive]
+    motors = [k for k in range(robot.opened().nq) if k not in chain.structure.part.passive]
     forms, left = closed_forms(tree, robot.loops, motors, chain.reference.tolist())
     assert (forms, left) == ([], list(robot.loops))
 
@@ -161,7 +189,7 @@ def test_an_ankle_follows_its_foot():
 def test_a_palletiser_is_solved_loop_after_loop():
     chain = example("palletiser")
     robot = chain.robot
-    known = [k for k in range(robot.nq) if k not in chain.structure.part.passive]
+    known = [k for k in range(robot.opened().nq) if k not in chain.structure.part.passive]
     turned = robot.replace(loops=robot.loops[::-1])
     forms, left = closed_forms(Tree.of(turned), turned.loops, known, chain.reference.tolist())
     assert left == []
@@ -216,7 +244,7 @@ def test_a_slider_that_leads_has_two_branches_that_meet(cut):
     """Driven by its slider, a crank stands still where it points along the rod: no form from there."""
     robot = slider_crank(cut)
     tree = Tree.of(robot)
-    slide = robot.slots["slide"].q
+    slide = robot.opened().slots["slide"].q
     for crank, found in ((0.7, 1), (-0.7, 1), (0.0, 0), (np.pi, 0)):
         q = slider_crank_positions(cut, crank)
         forms, left = closed_forms(tree, robot.loops, [slide], q)
@@ -235,6 +263,11 @@ def unreached():
     return tree, form
 
 
+def shortened(form):
+    """The form of a slider-crank with a short rod."""
+    return replace(form, loop=replace(form.loop, origin_a=Pose(form.loop.origin_a.R, Vec3(0.02, 0.0, 0.0))))
+
+
 @pytest.mark.parametrize("value", [1.0, 1.0 + 0j, Jet([1.0, 0.5]), 0.0, Jet([0.0, 1.0])])
 def test_what_cannot_be_reached_is_no_number(value):
     tree, form = unreached()
@@ -244,11 +277,40 @@ def test_what_cannot_be_reached_is_no_number(value):
     assert all(y != y for y in numbers)
 
 
+def test_traces_of_what_cannot_be_reached_are_no_numbers():
+    """Cosine and sine both, though the root is in one of them alone."""
+    tree, form = unreached()
+    program = traced([form], tree, (2,))
+    assert np.isnan(python.evaluate(program, [1.0])).all()
+    assert np.isfinite(python.evaluate(program, [0.3])).all()
+    robot = slider_crank("pin")
+    (form,), _ = closed_forms(tree, robot.loops, [0], slider_crank_positions("pin", 0.2))
+    program = traced([shortened(form)], tree, (0,))
+    assert np.isnan(python.evaluate(program, [1.5])[0][:3]).all()
+    assert np.isfinite(python.evaluate(program, [0.1])).all()
+
+
+@pytest.mark.parametrize("name", ["Gough-Stewart", "Delta", "3-RRR upright", "6-PUS", "6-RUS", "3-PRR"])
+def test_platforms_far_away_leave_no_leg_a_number(name):
+    """Of each leg one joint at least, and of that cosine and sine; a hexapod's legs have no end."""
+    found = on_legs(name)
+    forms = forms_of(found)
+    far = led(found, 0)
+    far[0] = 10.0
+    program = traced(forms, found.tree, found.known)
+    values = iter(np.reshape(python.evaluate(program, [far[k] for k in found.known])[0], (-1, 2)))
+    places = {k: next(values) for k in found.unknown}
+    bodies = found.tree.bodies
+    for form in forms:
+        lost = [np.isnan(places[bodies[k].q][: 2 if bodies[k].kind.turns else 1]).all() for k in form.bodies]
+        assert any(lost) == (name != "Gough-Stewart")
+
+
 def test_a_slide_that_cannot_be_reached_is_no_number():
     robot = slider_crank("pin")
     tree = Tree.of(robot)
     (form,), _ = closed_forms(tree, robot.loops, [0], slider_crank_positions("pin", 0.2))
-    short = replace(form, loop=replace(form.loop, origin_a=Pose(form.loop.origin_a.R, Vec3(0.02, 0.0, 0.0))))
+    short = shortened(form)
     for crank in (1.5, Jet([1.5, 1.0]), 1.5 + 0j):
         found = dict(zip(short.bodies, short.positions(tree, [crank, None, None]), strict=True))
         assert all(x != x for x in (found[2].c, found[2].s, found[3]))
@@ -257,7 +319,7 @@ def test_a_slide_that_cannot_be_reached_is_no_number():
 def test_numbers_of_the_model_may_be_inputs():
     """A five-bar linkage with the length of an arm as an input."""
     chain = example("fivebar")
-    known = [k for k in range(chain.robot.nq) if k not in chain.structure.part.passive]
+    known = [k for k in range(chain.robot.opened().nq) if k not in chain.structure.part.passive]
     forms, _ = closed_forms(Tree.of(chain.robot), chain.robot.loops, known, chain.reference.tolist())
 
     def function(q, length):
@@ -289,23 +351,28 @@ def test_loops_whose_joints_are_all_known_are_in_neither_list():
     assert ([form.loop.name for form in forms], left) == (["cut"], [])
 
 
-def test_loops_out_of_a_plane_are_left_to_newtons_method():
-    """A joint that leads and turns about another axis takes the linkage out of its plane."""
-    found = dyad("RR", "revolute", "b", True)
-    joint = next(j for j in found.robot.joints if j.name == "a0R")
-    bent = found.robot.replace(replace(joint, axis=Vec3(joint.axis.y, joint.axis.z, joint.axis.x)))
-    forms, left = closed_forms(Tree.of(bent), bent.loops, found.known, found.q[0].tolist())
-    assert (forms, left) == ([], list(bent.loops))
+@pytest.mark.parametrize("cut", CUTS)
+def test_loops_out_of_a_plane_are_left_to_newtons_method(cut):
+    """A joint that leads and turns about another axis takes a linkage out of the plane in which it is closed."""
+    found = dyad("RR", cut, 0, True, bent=True)
+    forms, left = closed_forms(found.tree, found.robot.loops, found.known, found.q[0].tolist())
+    assert (forms, left) == ([], list(found.robot.loops))
+
+
+@pytest.mark.parametrize(("letters", "before"), [("RU", 0), ("UP", 0)])
+def test_axes_that_do_not_meet_are_left_to_newtons_method(letters, before):
+    found = leg(letters, before, apart=1e-6)
+    forms, left = closed_forms(found.tree, found.robot.loops, found.known, found.q[0].tolist())
+    assert (forms, left) == ([], list(found.robot.loops))
 
 
 # ---- operations
 
 
 @pytest.mark.parametrize("name", ["Gough-Stewart", "Delta", "3-RRR upright"])
-def test_forms_take_no_more_operations_than_legs_by_themselves(name, capsys):
+def test_forms_take_no_more_operations_than_legs_by_themselves(name):
     found = on_legs(name)
     mine = traced(forms_of(found), found.tree, found.known).count()
     theirs = machine(name).par._leg_places.program.count()
-    with capsys.disabled():
-        print(f"\n{name}: forms {sum(mine.values())} {dict(mine)}, legs {sum(theirs.values())} {dict(theirs)}")
+    print(f"{name}: forms {sum(mine.values())} {dict(mine)}, legs {sum(theirs.values())} {dict(theirs)}")
     assert sum(mine.values()) <= sum(theirs.values())

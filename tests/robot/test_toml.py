@@ -82,7 +82,8 @@ def blocks() -> list[str]:
 
 def test_the_documented_file_loads():
     robot = lw.load(DOCS / "robot_file.toml")
-    assert robot.names == ("shoulder", "elbow", "rock")
+    assert robot.opened().names == ("shoulder", "elbow", "rock")
+    assert robot.coordinates == ("shoulder", "elbow.motor")
     assert load_toml(to_toml(robot)) == robot
     assert [d.level for d in robot.diagnostics[:1]] == ["info"]
 

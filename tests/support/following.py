@@ -7,15 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from linkwise.mechanism.loops import Cut
 from linkwise.jet import Jet, part
 from linkwise.mechanism.angle import Angle
 from linkwise.mechanism.form import Form
+from linkwise.mechanism.loops import Cut
 from linkwise.parallel.mechanics import LegModel
 from linkwise.robot import Frame, Joint, Link, Loop, Robot
+from linkwise.robot.joint import KINDS
 from linkwise.robot.tree import Tree
+from linkwise.rotation import with_z_along
 from linkwise.spatial import Pose
-from linkwise.vector import Mat3, Vec3
+from linkwise.vector import EYE3, Mat3, Vec3
 from support.machines import machine
 
 PLATFORM = {"spatial": "floating", "translation": "translation", "planar": "planar"}
@@ -34,7 +36,7 @@ class Followed(NamedTuple):
 
     @property
     def unknown(self) -> list[int]:
-        return [k for k in range(self.robot.nq) if k not in self.known]
+        return [k for k in range(self.robot.opened().nq) if k not in self.known]
 
 
 @cache
@@ -53,93 +55,137 @@ def on_legs(name: str, rows: int = 3) -> Followed:
         link = f"{leg.name}.{tip.link}"
         loops.append(Loop(leg.name, robot.platform.name, link, "spherical", at, Pose(p=tip.origin.p)))
     pose = np.vstack([home, machine(name).states(rows)[0]])
-    legs = np.nan_to_num(machine(name).par.inverse_kinematics(pose))
+    legs = machine(name).par.inverse_kinematics(pose)
     n = robot.nq
     return Followed(tree.replace(loops=loops), tuple(range(n)), np.hstack([pose, legs]))
 
 
-# ---- planar dyads
+# ---- random loops
 
 UNKNOWN = ("RR", "RP", "PR", "PP")
-SIDES = ("a", "b", "both")
+LEGS = ("RU", "PU", "UR", "UP")
+
+
+class Axis(NamedTuple):
+    """A joint of a loop where that is closed, by its axis and a point of it in the world: R or P, and ? if unknown."""
+
+    letter: str
+    along: np.ndarray
+    point: np.ndarray
 
 
 @cache
-def dyad(unknown: str, cut: str, side: str, skew: bool, seed: int = 0) -> Followed:
+def dyad(unknown: str, cut: str, before: int, skew: bool, bent: bool = False) -> Followed:
     """A random planar linkage with two unknown joints and a cut joint, known joints before, between and behind them.
 
     Args:
-        unknown: letters of the unknown joints, R or P.
+        unknown: letters of the unknown joints, R or P, from side a of the cut joint around the loop to side b.
         cut: the kind of the cut joint.
-        side: on which side of the cut joint the unknown joints are.
+        before: how many of the unknown joints are on side a.
         skew: whether the plane and all frames are turned at random.
-        seed: of random numbers.
+        bent: whether a known joint turns out of the plane.
     """
     for attempt in range(100):
-        rng = np.random.default_rng([seed, attempt])
-        u, v = (f"{letter}?" for letter in unknown)
-        path = {"a": ["R"], "b": ["P"]}
-        path["b" if side == "b" else "a"] += [u, "R"]
-        path["b" if side != "a" else "a"] += [v, "P"]
-        robot, reference = _linkage(path, cut, skew, rng)
-        found = Followed(robot, tuple(k for k, name in enumerate(robot.names) if "?" not in name), reference[None])
-        J = np.array(Cut.at(found.tree, reference.tolist(), robot.loops[0]).jacobian())[:, found.unknown]
-        if np.linalg.svd(J)[1][1] > 0.25:
-            q = np.repeat(reference[None], 4, axis=0)
-            q[1:, list(found.known)] += rng.uniform(-0.05, 0.05, (3, len(found.known)))
-            return found._replace(q=np.array([polished(found, row) for row in q]))
+        rng = np.random.default_rng(attempt)
+        normal = Rotation.random(random_state=rng).as_matrix() if skew else np.eye(3)
+
+        def axis(letter: str, rng: Any = rng, normal: np.ndarray = normal) -> Axis:
+            along = [0.0, 0.0, 1.0] if letter[0] == "R" else [*rng.normal(size=2), 0.0]
+            return Axis(letter, normal @ along / np.linalg.norm(along), rng.uniform(-0.5, 0.5, 3))
+
+        way = [axis("R"), axis(f"{unknown[0]}?"), axis("P"), axis("R"), axis(f"{unknown[1]}?"), axis("R")]
+        if bent:
+            way[0] = way[0]._replace(along=normal @ [0.6, 0.0, 0.8])
+        split = (1, 3, 5)[before]
+        z = axis("P" if cut == "prismatic" else "R").along
+        found = _closed(way[:split], way[split:], cut, z, rng, skew)
+        if found is not None:
+            return found
     raise AssertionError("no linkage far from singular ones was found")
 
 
-def _linkage(path: dict[str, list[str]], cut: str, skew: bool, rng: Any) -> tuple[Robot, np.ndarray]:
-    """Links in planes across z of a first frame, in which they are closed, and their positions there."""
+@cache
+def leg(letters: str, before: int, apart: float = 0.0) -> Followed:
+    """A random loop in space with a joint for the distance and two whose axes meet, and known joints beside them.
 
-    def turn() -> np.ndarray:
-        return Rotation.random(random_state=rng).as_matrix() if skew else np.eye(3)
+    Args:
+        letters: U for the two joints that point, and R or P for the one of the distance, from side a of the cut joint
+            around the loop to side b.
+        before: how many of these joints are on side a.
+        apart: by what the axes miss each other, m.
+    """
+    for attempt in range(100):
+        rng = np.random.default_rng(attempt)
 
-    links, joints, ends = [Link("ground")], [], {}
-    ground = turn()
-    for side, letters in path.items():
-        parent, frame = "ground", ground
-        for k, letter in enumerate(letters):
-            name, own = f"{side}{k}{letter}", turn()
-            inner = Rotation.from_euler("z", rng.uniform(-3.0, 3.0)).as_matrix()
-            # frames of links are turned by `own` from those whose z is the normal
-            origin = Pose(_matrix(frame.T @ inner @ own), Vec3(*(frame.T @ rng.uniform(-0.5, 0.5, 3))))
-            angle = rng.uniform(-3.0, 3.0)
-            axis = own.T @ ([0.0, 0.0, 1.0] if letter[0] == "R" else [np.cos(angle), np.sin(angle), 0.0])
+        def axis(letter: str, rng: Any = rng) -> Axis:
+            along = rng.normal(size=3)
+            return Axis(letter, along / np.linalg.norm(along), rng.uniform(-0.5, 0.5, 3))
+
+        def joints(letter: str, rng: Any = rng) -> list[Axis]:
+            if letter != "U":
+                return [axis(f"{letter}?")]
+            x, y = axis("R?"), axis("R?")
+            across = np.cross(x.along, y.along)
+            miss = across * (apart / np.linalg.norm(across))
+            return [x, y._replace(point=x.point + miss + x.along * rng.uniform(-0.3, 0.3))]
+
+        first, second = map(joints, letters)
+        way = [axis("R"), *first, axis("P"), axis("R"), *second, axis("P")]
+        unknown = [k for k, x in enumerate(way) if "?" in x.letter]
+        split = unknown[before] if before < 3 else len(way)
+        found = _closed(way[:split], way[split:], "spherical", way[0].along, rng, True)
+        if found is not None:
+            return found
+    raise AssertionError("no leg far from singular ones was found")
+
+
+def _closed(side_a: list[Axis], side_b: list[Axis], cut: str, z: np.ndarray, rng: Any, skew: bool) -> Followed | None:
+    """A loop with these joints, and positions near the one where it is closed; None where that is nearly singular.
+
+    Args:
+        side_a: its joints from the cut joint inwards.
+        side_b: its joints outwards to the cut joint.
+        cut: the kind of the cut joint.
+        z: of its frames.
+        rng: of all that is not given.
+        skew: whether frames of links are turned at random.
+    """
+
+    def frame(along: np.ndarray | None = None) -> Pose:
+        R = with_z_along(Vec3(*along)) if along is not None else _random_turn(rng) if skew else EYE3
+        return Pose(R, Vec3(*rng.uniform(-0.5, 0.5, 3)))
+
+    links, joints, q, ends = [Link("ground")], [], [], []
+    for side, way in (("a", side_a[::-1]), ("b", side_b)):
+        parent, at = links[0].name, Pose()
+        for k, axis in enumerate(way):
+            child, x = frame(), float(rng.uniform(-0.5, 0.5))
+            along, anchor = child.R.T @ Vec3(*axis.along), child.inverse().point(Vec3(*axis.point))
+            kind = "revolute" if axis.letter[0] == "R" else "prismatic"
+            moved = KINDS[kind].pose(along, anchor, [x])
+            name = f"{side}{k}{axis.letter}"
             links.append(Link(f"{name}_link", 1.0))
-            kind = "revolute" if letter[0] == "R" else "prismatic"
-            joints.append(Joint(name, parent, links[-1].name, kind, origin, Vec3(*axis)))
-            parent, frame = links[-1].name, own
-        ends[side] = parent, frame
-    robot = Robot(links, joints)
-    q = rng.uniform(-0.5, 0.5, robot.nq)
-    return robot.add(_closing(robot, ends, cut, q, rng)), q
-
-
-def _closing(robot: Robot, ends: dict[str, Any], cut: str, q: np.ndarray, rng: Any) -> Loop:
-    """The cut joint that holds the ends of two paths together as they are."""
-    (a, frame), (b, _) = ends["a"], ends["b"]
-    angle = rng.uniform(-3.0, 3.0)
-    along = Rotation.from_euler("zy", [angle, np.pi / 2 if cut == "prismatic" else 0.0]).as_matrix()
-    X_a = Pose(_matrix(frame.T @ along), Vec3(*(frame.T @ rng.uniform(-0.5, 0.5, 3))))
-    world = _poses(robot, q)
+            origin = at.inverse() @ child @ moved.inverse()
+            joints.append(Joint(name, parent, links[-1].name, kind, origin, along, anchor=anchor))
+            parent, at = links[-1].name, child
+            q.append(x)
+        ends.append((parent, at))
+    (a, X_a), (b, X_b) = ends
+    held = frame(z)
     slip = Pose(p=Vec3(0.0, 0.0, 0.3 if cut == "prismatic" else 0.0))
-    return Loop("cut", a, b, cut, X_a, world[b].inverse() @ world[a] @ X_a @ slip)
+    loop = Loop("cut", a, b, cut, X_a.inverse() @ held, X_b.inverse() @ held @ slip)
+    robot = Robot(links, joints, loops=[loop])
+    found = Followed(robot, tuple(k for k, name in enumerate(robot.opened().names) if "?" not in name), np.array([q]))
+    J = np.array(Cut.at(found.tree, q, loop).jacobian())[:, found.unknown]
+    if np.linalg.svd(J)[1][len(found.unknown) - 1] < 0.2:
+        return None
+    rows = np.repeat(found.q, 4, axis=0)
+    rows[1:, list(found.known)] += rng.uniform(-0.03, 0.03, (3, len(found.known)))
+    return found._replace(q=np.array([polished(found, row) for row in rows]))
 
 
-def _poses(robot: Robot, q: np.ndarray) -> dict[str, Pose]:
-    """Each link in the world."""
-    found = {robot.root.name: Pose()}
-    for j in robot.joints:
-        slot = robot.slots[j.name]
-        found[j.child] = found[j.parent] @ j.origin @ j.freedom.pose(j.axis, j.anchor, [float(q[slot.q])])
-    return found
-
-
-def _matrix(R: np.ndarray) -> Mat3:
-    return Mat3.of(R.tolist())
+def _random_turn(rng: Any) -> Mat3:
+    return Mat3.of(Rotation.random(random_state=rng).as_matrix().tolist())
 
 
 # ---- what follows
@@ -197,7 +243,7 @@ def rate_of(x: Any) -> float:
 
 def moving(found: Followed, row: int, qd: Sequence[float]) -> list[Any]:
     """Positions of those that lead, with rates at these velocities."""
-    full: list[Any] = [None] * found.robot.nq
+    full: list[Any] = [None] * found.robot.opened().nq
     q = found.q[row].tolist()
     for b in found.tree.bodies:
         at = slice(b.q, b.q + b.kind.nq)

@@ -10,18 +10,17 @@ from linkwise.graph.program import Before, Port, Program, trace
 from linkwise.kernel.options import Options
 from linkwise.mechanism import newton
 from linkwise.mechanism.machine import Machine
-from linkwise.mechanism.structure import structure_of
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
 FOLLOWERS = "followers"
 
 
-def port(robot: Robot, standard: Sequence[Port]) -> list[Port]:
+def port(robot: Robot, options: Options, standard: Sequence[Port]) -> list[Port]:
     """The hidden input of what Newton's method finds, where an algorithm takes positions of a robot that needs it."""
     if not robot.loops or "q" not in [p.name for p in standard]:
         return []
-    sought = structure_of(robot).sought
+    sought = options.structure(robot).sought
     return [Port(FOLLOWERS, (len(sought),))] if sought else []
 
 
@@ -37,7 +36,7 @@ def closed(program: Program, robot: Robot, options: Options) -> Program:
 
 def loop(robot: Robot, options: Options, shared: Sequence[Port]) -> Before:
     """Newton's method from the robot's reference to the input `q`."""
-    structure = structure_of(robot)
+    structure = options.structure(robot)
     begin = newton.start(Machine(Tree.of(robot), Tree.of(robot), structure))
     carried = [Port(f"newton_{name}", (len(x),)) for name, x in begin._asdict().items()]
 

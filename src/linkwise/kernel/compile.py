@@ -27,6 +27,7 @@ def compile(
     threads: int = 1,
     forces: Any = None,
     joint_forces: Any = None,
+    closure: str = "auto",
     **static: Any,
 ) -> Any:
     """Functions of NumPy arrays for one robot.
@@ -46,6 +47,7 @@ def compile(
             frame's origin in its axes. It is traced, so it is written with the functions of `linkwise.scalar`. A list
             of laws adds their wrenches.
         joint_forces: laws along joints, {"elbow": law}: `law(position, speed)` returns the force or torque on it.
+        closure: "auto" closes loops in closed form where there is one, else by Newton's method; "newton" always does.
         static: further options of the algorithm, such as frame="tool".
 
     Returns:
@@ -63,6 +65,7 @@ def compile(
         threads=threads,
         forces=forces,
         joint_forces=joint_forces,
+        closure=closure,
     )
     if algorithm is None:
         if static:

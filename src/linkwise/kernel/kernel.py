@@ -21,7 +21,6 @@ from linkwise.kernel import closure
 from linkwise.kernel.derived import evaluate
 from linkwise.kernel.options import Options
 from linkwise.mechanism.machine import AnyMachine, Machine
-from linkwise.mechanism.structure import structure_of
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot
@@ -90,7 +89,7 @@ def _trace(robot: Robot, algorithm: Algorithm, options: Options, arguments: dict
     keep = arguments.pop("keep", ())
     standard, extra, outputs = ports(robot, algorithm, options, arguments)
 
-    hidden = closure.port(robot, standard)
+    hidden = closure.port(robot, options, standard)
     kept = {p.name for p in outputs}
 
     def run(*inputs: list[Any]) -> Sequence[Any]:
@@ -126,17 +125,17 @@ def surrounded(
     tree = Tree.of(model, keep)
     if "external" in algorithm.uses:
         tree = options.tree(tree)
-        state = _state(_machine(robot, tree, model, followers), algorithm, options, named, order)
+        state = _state(_machine(robot, tree, model, followers, options), algorithm, options, named, order)
     if algorithm.torques_only:
         tree = regrouped(aligned(tree))
-    machine = _machine(robot, tree, model, followers)
+    machine = _machine(robot, tree, model, followers, options)
     return machine, {"world": options.world(tree, given, state, order)} if algorithm.uses else {}
 
 
-def _machine(robot: Robot, tree: Tree, model: Robot, followers: Sequence[Any] | None) -> AnyMachine:
+def _machine(robot: Robot, tree: Tree, model: Robot, followers: Sequence[Any] | None, options: Options) -> AnyMachine:
     if not robot.loops:
         return tree
-    return Machine(tree, Tree.of(model), structure_of(robot), None if followers is None else tuple(followers))
+    return Machine(tree, Tree.of(model), options.structure(robot), None if followers is None else tuple(followers))
 
 
 def _state(

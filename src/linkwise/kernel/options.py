@@ -10,6 +10,7 @@ from linkwise.algorithms.algorithm import Algorithm, World, dotted, external_on_
 from linkwise.algorithms.environment import frame_wrenches, with_joint_laws
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.graph.program import Port
+from linkwise.mechanism.structure import Structure, structure_of
 from linkwise.robot import check, numbers
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
@@ -17,6 +18,7 @@ from linkwise.scalar import Scalar
 from linkwise.spatial import Motion
 from linkwise.vector import Vec3
 
+CLOSURES = ("auto", "newton")
 BASE = ("base_velocity", "base_acceleration", "base_jerk")
 Laws = tuple[tuple[str, tuple[Callable[..., Any], ...]], ...]  # of frames or joints, by name
 
@@ -32,6 +34,7 @@ class Options:
     threads: int = 1
     forces: Laws = ()
     joint_forces: Laws = ()
+    closure: str = "auto"
 
     @classmethod
     def checked(
@@ -45,6 +48,7 @@ class Options:
         threads: Any = 1,
         forces: Any = None,
         joint_forces: Any = None,
+        closure: Any = "auto",
     ) -> Options:
         """Options that fit the robot, or an error that says which does not."""
         frames, paths = _names(external, "external"), _names(parameters, "parameters")
@@ -60,7 +64,13 @@ class Options:
             robot.frame(name)
         for name, _ in on_joints:
             _check_single(robot, name)
-        return cls(frames, base_motion, paths, gravity, threads, on_frames, on_joints)
+        if closure not in CLOSURES:
+            raise InputError(f"closure: expected one of {CLOSURES}, got {closure!r}.")
+        return cls(frames, base_motion, paths, gravity, threads, on_frames, on_joints, closure)
+
+    def structure(self, robot: Robot) -> Structure:
+        """How a robot with loops moves; numbers that move its joints leave no closed form to rely on."""
+        return structure_of(robot, self.closure == "newton" or any(map(numbers.moves_joints, self.parameters)))
 
     def values(self, robot: Robot) -> dict[str, tuple[float, ...]]:
         """The robot's own numbers at the paths of `parameters`."""

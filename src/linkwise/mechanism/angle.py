@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from linkwise.jet import Jet
+from linkwise.jet import Jet, is_zero
 from linkwise.scalar import Scalar, atan2, is_number, sqrt
 
 
@@ -65,12 +65,15 @@ def root(x: Scalar) -> Scalar:
     return math.nan if below else sqrt(x)
 
 
-def sum_of_waves(a: Scalar, b: Scalar, d: Scalar, branch: float) -> Angle:
+def sum_of_waves(a: Scalar, b: Scalar, d: Scalar, branch: float, *, sure: bool = False) -> Angle:
     """The angle with a cos + b sin = d: of the two, the one where a sin - b cos has the sign `branch`.
 
-    Not a number where there is none.
+    Cosine and sine are not numbers where there is none; where it is `sure` that there is one, that takes nothing.
     """
     square = a * a + b * b
-    inverse = 1.0 / square
-    rest = root(square - d * d) * branch
+    rest = root(square - d * d)
+    if not sure and (is_zero(a) or is_zero(b)):
+        # the root is in one of cosine and sine alone, so it goes into the scale of both
+        square = d * d + rest * rest
+    rest, inverse = rest * branch, 1.0 / square
     return Angle((a * d - b * rest) * inverse, (b * d + a * rest) * inverse)

@@ -14,6 +14,7 @@ from itertools import product
 from linkwise.mechanism.chain import Chain
 from linkwise.mechanism.form import Crossing, Form, Guide, Leg
 from linkwise.mechanism.leg import NEAR, SAME, meet, near
+from linkwise.mechanism.loops import CLOSURES
 from linkwise.robot.loop import Loop
 from linkwise.robot.tree import Tree
 from linkwise.rotation import Turn
@@ -38,26 +39,25 @@ def closed_forms(
             meet there has no closed form.
     """
     found: list[Form] = []
-    known, left = set(known), list(loops)
-    while True:
-        form = _next(tree, left, known, reference)
-        if form is None:
-            return found, [loop for loop in left if Chain.around(tree, loop, known).unknown]
-        found.append(form)
-        left.remove(form.loop)
-        known |= {tree.bodies[k].q for k in form.bodies}
+    places, left, before = set(known), list(loops), -1
+    while before != len(found):
+        before = len(found)
+        for loop in list(left):
+            form = _form(tree, loop, places, reference)
+            if form is not None:
+                found.append(form)
+                left.remove(loop)
+                places |= {tree.bodies[k].q for k in form.bodies}
+    return found, [loop for loop in left if Chain.around(tree, loop, places).unknown]
 
 
-def _next(tree: Tree, loops: Sequence[Loop], known: Collection[int], reference: Sequence[float]) -> Form | None:
-    """The closed form of the first loop that has one."""
-    for loop in loops:
-        chain = Chain.around(tree, loop, known)
-        if chain.unknown and all(_follows(tree, k) for k in chain.bodies):
-            for branches in _candidates(tree, loop, chain, reference):
-                form = _settled(tree, branches, reference)
-                if form is not None:
-                    return form
-    return None
+def _form(tree: Tree, loop: Loop, known: Collection[int], reference: Sequence[float]) -> Form | None:
+    """The closed form of a loop, if it has one."""
+    chain = Chain.around(tree, loop, known)
+    if not chain.unknown or not all(_follows(tree, k) for k in chain.bodies):
+        return None
+    settled = (_settled(tree, branches, reference) for branches in _candidates(tree, loop, chain, reference))
+    return next((form for form in settled if form is not None), None)
 
 
 def _follows(tree: Tree, k: int) -> bool:
@@ -79,7 +79,7 @@ def _settled(tree: Tree, branches: Sequence[Form], reference: Sequence[float]) -
 
 def _candidates(tree: Tree, loop: Loop, chain: Chain, reference: Sequence[float]) -> Iterator[Sequence[Form]]:
     """Forms that a loop may have, each on all its branches."""
-    if len(chain.unknown) == 3 and loop.kind == "spherical":
+    if len(chain.unknown) == 3 and CLOSURES[loop.kind].is_ball:
         yield from _legs(tree, loop, chain, reference)
     elif len(chain.unknown) == 2:
         yield from _dyads(tree, loop, chain, reference)
@@ -113,7 +113,7 @@ def _dyads(tree: Tree, loop: Loop, chain: Chain, reference: Sequence[float]) -> 
             yield from ([Leg(loop, chain, f, (s, 1.0)) for s in SIGNS] for f in _distances(first.turns, second.turns))
         else:
             yield [Crossing(loop, chain)]
-    elif loop.kind == "prismatic" and _across(view.a.R.column(2), normal) and turning:
+    elif CLOSURES[loop.kind].is_slide and _across(view.a.R.column(2), normal) and turning:
         sliding = [axis for axis, kind in zip(axes, (first, second), strict=True) if kind.slides]
         if all(math.hypot(*cross(axis, view.a.R.column(2))) > SAME for axis in sliding):
             yield [Guide(loop, chain, sign) for sign in SIGNS[: len(turning)]]

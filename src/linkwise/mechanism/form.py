@@ -43,16 +43,17 @@ class Form(ABC):
     def positions(self, tree: Tree, q: Sequence[Any]) -> list[Position]:
         """The position of each joint it finds: an Angle of one that turns, a length of one that slides.
 
-        Where the loop cannot be closed, and where branches meet, they are not numbers.
+        Where the loop cannot be closed, one of them at least is not a number, of an Angle neither cosine nor sine.
 
         Args:
             tree: the tree with its loops cut.
             q: positions of the tree (nq), numbers or Angles; of unknown joints they are not looked at.
         """
         try:
-            return self.chain.own(tree, self._moves(self.chain.placed(tree, self.loop, q)))
+            moves = self._moves(self.chain.placed(tree, self.loop, q))
         except (ValueError, ZeroDivisionError):  # of plain numbers, where traced ones are not numbers
-            return [NOWHERE if tree.bodies[k].kind.turns else math.nan for k in self.bodies]
+            moves = [NOWHERE if tree.bodies[k].kind.turns else math.nan for k in self.bodies]
+        return self.chain.own(tree, moves)
 
     @abstractmethod
     def _moves(self, at: Placed) -> list[Position]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from linkwise.errors import ModelError
+from linkwise.jet import is_zero
 from linkwise.mechanism.angle import Angle, Position, root, sum_of_waves
 from linkwise.robot.joint import Kind
 from linkwise.robot.tree import Tree
@@ -92,11 +93,24 @@ class Solution:
     def _pointing(self, X: Sequence[Pose], u: Vec3, v: Vec3) -> list[Position]:
         """The one or two angles that turn `u`, in axes of the last of these joints, to `v`, in those before them."""
         v = X[0].R.T @ v
+        # u and v are equally long across z; where the distance cannot be reached, the one that scales is no number, but
+        # if a turn sets it about a parallel axis, neither part of v is one
+        parallel = self.kinds[0].turns and (len(X) == 1 or (is_zero(X[0].R.z.x) and is_zero(X[0].R.z.y)))
+        by_v = self.first and not parallel
         if len(X) == 1:
-            return [_turn(u, v)]
+            return [_turn(u, v, v if by_v else u)]
         row = X[1].R.z
-        second = sum_of_waves(row.x * u.x + row.y * u.y, row.y * u.x - row.x * u.y, v.z - row.z * u.z, self.branches[1])
-        return [_turn(Turn(X[1].R, second.c, second.s) @ u, v), second]
+        sure = is_zero(row.z) and is_zero(u.z)  # axes across each other and the leg across the second: v.z is in reach
+        a, b, d = row.x * u.x + row.y * u.y, row.y * u.x - row.x * u.y, v.z - row.z * u.z
+        second = sum_of_waves(a, b, d, self.branches[1], sure=sure)
+        u = Turn(X[1].R, second.c, second.s) @ u
+        return [_turn(u, v, v if by_v else u), second]
+
+
+def _turn(u: Vec3, v: Vec3, size: Vec3) -> Angle:
+    """The angle about z that turns `u` to `v`, both as long across z as `size`."""
+    inverse = 1.0 / (size.x * size.x + size.y * size.y)
+    return Angle((u.x * v.x + u.y * v.y) * inverse, (u.x * v.y - u.y * v.x) * inverse)
 
 
 def heights(X: Pose) -> tuple[Scalar, Scalar]:
@@ -120,12 +134,6 @@ def meet(X: Pose) -> bool:
 def near(a: Position, b: Position) -> bool:
     """Whether two positions of a joint, in numbers, are the same."""
     return abs(a - b) < SAME if is_number(a) else math.hypot(a.c - b.c, a.s - b.s) < SAME
-
-
-def _turn(u: Vec3, v: Vec3) -> Angle:
-    """The angle about z that turns `u` to `v`."""
-    inverse = 1.0 / (u.x * u.x + u.y * u.y)
-    return Angle((u.x * v.x + u.y * v.y) * inverse, (u.x * v.y - u.y * v.x) * inverse)
 
 
 # ---- which solution a leg has

@@ -37,6 +37,21 @@ class Closure(NamedTuple):
         """Whether the two origins stay together, so that they may be compared in any axes."""
         return self.lengths == 3
 
+    @property
+    def is_ball(self) -> bool:
+        """Whether a point is held and nothing else."""
+        return self.holds_point and len(self.names) == 3
+
+    @property
+    def is_slide(self) -> bool:
+        """Whether a shift along the common axis is all that is left."""
+        return self.lengths == 2
+
+    @property
+    def is_hinge(self) -> bool:
+        """Whether a turn about the common axis is all that is left."""
+        return self.holds_point and len(self.names) == 5
+
 
 def _turn(R: Mat3) -> list[Scalar]:
     return [(R.z.y - R.y.z) * 0.5, (R.x.z - R.z.x) * 0.5, (R.y.x - R.x.y) * 0.5]

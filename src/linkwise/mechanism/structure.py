@@ -121,8 +121,11 @@ class Structure:
 
 
 @lru_cache(maxsize=KEPT)
-def structure_of(robot: Robot) -> Structure:
-    """How a robot with loops moves, or an error that says what is wrong with its mobility."""
+def structure_of(robot: Robot, newton: bool = False) -> Structure:
+    """How a robot with loops moves, or an error that says what is wrong with its mobility.
+
+    With `newton`, nothing is found in closed form.
+    """
     tree, several = Tree.of(robot), configurations(robot)
     rank, total = several[0].rank, len(several[0].J)
     if tree.nv == rank:
@@ -145,7 +148,7 @@ def structure_of(robot: Robot) -> Structure:
         if n not in elastic and (n in active or n in motors or not looped & set(range(s.v, s.v + s.nv)))
     ]  # fmt: skip
     known = [slots[n].q + k for n in robot.coordinates for k in range(slots[n].nq)]
-    forms, _ = closed_forms(tree, robot.loops, known, found.q.tolist())
+    forms = [] if newton else closed_forms(tree, robot.loops, known, found.q.tolist())[0]
     normals = tuple(_normal(tree, robot, k, found.q) for k in range(len(robot.loops)))
     size = size_of(tree, robot)
     bare = Partition(robot.loops, (), independent, columns, _coordinates(slots, driven), size, normals=normals)
@@ -229,7 +232,7 @@ def _blocks(
 def _normal(tree: Tree, robot: Robot, k: int, q: Array) -> Vec3 | None:
     """The normal of a planar loop with a cut hinge, in axes of the link that carries both ends; else None."""
     loop = robot.loops[k]
-    if loop.kind != "revolute":
+    if not CLOSURES[loop.kind].is_hinge:
         return None
     cut = cuts(tree, q.tolist(), [loop])[0]
     n = cut.a.R.column(2)

@@ -69,7 +69,7 @@ def leading_joints(robot: Robot) -> set[str]:
             continue
         members = [j for j in robot.joints if j.name in group]
         platforms = {j.name for j in members if _is_platform(j) and j.name not in active}
-        lead |= platforms or {j.name for j in members if j.name in active or j.is_elastic}
+        lead |= platforms or {j.name for j in members if j.name in active}
     return lead
 
 

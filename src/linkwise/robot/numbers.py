@@ -16,6 +16,7 @@ from linkwise.scalar import Scalar
 from linkwise.vector import Mat3, Vec3
 
 XYZ = ("x", "y", "z")
+GEOMETRY = ("xyz", "rotation", "anchor", "ratio", "offset")
 TENSOR = ("xx", "xy", "xz", "yy", "yz", "zz")
 MATRIX = tuple(f"{i}{j}" for i in "xyz" for j in "xyz")
 
@@ -146,4 +147,10 @@ def substitute(robot: Robot, values: Mapping[str, tuple[Scalar, ...]]) -> Robot:
         place.quantity.write(item, numbers)
         group[k] = item
         object.__setattr__(new, place.quantity.group, tuple(group))
+    new.__dict__.pop("_opened", None)  # which has the old numbers
     return new
+
+
+def moves_joints(path: str) -> bool:
+    """Whether a number is one of those that say where joints are."""
+    return any(word in GEOMETRY for word in path.split(".")[-2:])

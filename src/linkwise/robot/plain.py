@@ -28,7 +28,7 @@ def plain(robot: Robot) -> tuple[Robot, list[str]]:
             lost.append(f"joint {j.name!r}: left out: {', '.join(missing)}.")
         joints.append(replace(j, friction=friction, spring=None, drive=None))
     lost += [f"loop {loop.name!r}: left out; the tree remains." for loop in robot.loops]
-    return robot.replace(links=list(links.values()), joints=joints, loops=()), lost
+    return robot.replace(links=list(links.values()), joints=joints, loops=(), leads=(), reference=()), lost
 
 
 def has_dry_part(f: Friction) -> bool:

@@ -85,7 +85,7 @@ def robot_of_tables(data: dict[str, Any], where: str) -> Robot:
 def _of_links(doc: Any, where: str) -> Robot:
     parts: dict[str, Any] = {f"{key}s": _built_all(doc, key, where) for key in ("link", "joint", "frame", "loop")}
     with placed(where):
-        return Robot(**parts, **_given(doc), notes=_notes(doc))
+        return Robot(**parts, **_given(doc, "name", "gravity", "leads", "reference"), notes=_notes(doc))
 
 
 def _of_rows(doc: Any, form: str, file: Source) -> Robot:
@@ -96,7 +96,7 @@ def _of_rows(doc: Any, form: str, file: Source) -> Robot:
             raise ModelError(f"convention: expected one of {listing(CONVENTIONS)}, got {doc.convention!r}.")
         build = CONVENTIONS[doc.convention] if form == "dh" else khalil
     with placed(f"{file.name}: [[{form}]]"):
-        return build(rows, **_given(doc)).replace(notes=_notes(doc))
+        return build(rows, **_given(doc, "name", "gravity")).replace(notes=_notes(doc))
 
 
 def _patched(robot: Robot, doc: Any, file: Source) -> Robot:
@@ -117,7 +117,7 @@ def _patched(robot: Robot, doc: Any, file: Source) -> Robot:
     frames, loops = _built_all(doc, "frame", file.name), _built_all(doc, "loop", file.name)
     with placed(file.name):
         patched = robot.replace(*(joints[name] for name in seen)).add(*frames, *loops)
-        return patched.replace(**{k: v for k, v in _given(doc).items() if k == "gravity"})
+        return patched.replace(**_given(doc, "gravity", "leads", "reference"))
 
 
 # ---- tables to dataclasses
@@ -147,9 +147,9 @@ def built(table: Any, where: str, old: Any = None, path: tuple[str, ...] = ()) -
         return table.builds(**values) if old is None else replace(old, **values)
 
 
-def _given(doc: Any) -> dict[str, Any]:
+def _given(doc: Any, *keys: str) -> dict[str, Any]:
     """What the file says of the whole robot."""
-    return {key: value for key, value in doc.given() if key in ("name", "gravity")}
+    return {key: value for key, value in doc.given() if key in keys}
 
 
 def _notes(doc: Any) -> Iterable[tuple[str, str, str]]:

@@ -101,7 +101,11 @@ def document(form: str) -> type[Table]:
         "frame": table_of(Frame),
         "loop": table_of(Loop),
     }
-    columns: list[Any] = [("gravity", Three | UnsetType, UNSET)]
+    columns: list[Any] = [
+        ("gravity", Three | UnsetType, UNSET),
+        ("leads", list[str] | str | UnsetType, UNSET),
+        ("reference", dict[str, float | list[float]] | UnsetType, UNSET),
+    ]
     if form != "side":
         tables[form] = table_of({"link": Link, "dh": DHRow, "khalil": KhalilRow}[form])
         tables["note"] = Note

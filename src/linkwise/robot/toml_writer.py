@@ -19,6 +19,10 @@ def to_toml(robot: Robot) -> str:
     Every number is written so that it reads back as the same float; fields that have their defaults are left out.
     """
     lines = [f"name = {value_text(robot.name)}", f"gravity = {value_text(robot.gravity)}"]
+    if robot.leads:
+        lines.append(f"leads = {value_text(robot.leads)}")
+    if robot.reference:
+        lines += ["", "[reference]", *(f"{value_text(name)} = {value_text(x)}" for name, x in robot.reference)]
     for key, group in GROUPS.items():
         for item in getattr(robot, group):
             lines += ["", f"[[{key}]]", *table_lines(item, key)]

@@ -1,5 +1,6 @@
 """Simulated closed chains: loops stay closed, energy is kept, and the start is made to fit."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,8 +10,9 @@ from scipy.integrate import solve_ivp
 import linkwise as lw
 from linkwise.mechanism.assemble import Assembler
 from linkwise.robot import Loop
+from linkwise.robot.floating import floating
 from linkwise.spatial import Pose
-from support.linkages import EXAMPLES, golden_four_bar
+from support.linkages import EXAMPLES, golden_four_bar, redundant_four_bar
 from support.trees import error
 
 STARTS = {
@@ -157,7 +159,7 @@ def test_what_cannot_be_is_named():
         lw.simulate(robot, {"left_motor": np.nan}, None, 1.0)
     with pytest.raises(lw.InputError, match=r"q0: expected 2 finite numbers, 4 for all joints of the tree, or a map"):
         lw.simulate(robot, [0.0, 0.0, 0.0], None, 1.0)
-    with pytest.raises(lw.UnknownNameError, match="unknown joint with coordinates 'left_moter'. Did you mean 'left_m"):
+    with pytest.raises(lw.UnknownNameError, match=r"unknown joint with coordinates 'left_moter'. Did you mean 'left_m"):
         lw.simulate(robot, {"left_moter": 0.0}, None, 1.0)
     hold = dict.fromkeys(robot.opened().names, 0.0)
     with pytest.raises(lw.InputError, match="cannot all be prescribed: 2 equations hold, and 0 of them"):
@@ -186,3 +188,91 @@ def test_a_weld_changes_nothing():
     a = lw.simulate(whole, [1.0], None, 2.0)
     b = lw.simulate(split, {"swing": 1.0}, None, 2.0)
     assert np.abs(a["swing"].q - b["swing"].q).max() < 1e-6
+
+
+def soft(robot):
+    """The robot with springs between its motors and their joints."""
+    active = {name for loop in robot.loops for name in loop.active}
+    drive = lw.Drive(gear=20.0, stiffness=30.0, damping=0.01)
+    return robot.replace(*(replace(j, drive=drive, armature=0.01) for j in robot.joints if j.name in active))
+
+
+MACHINES = {
+    "five-bar, elastic": (lambda: soft(machine("fivebar")), 4),
+    "palletiser, floating": (lambda: floating(machine("palletiser")), 10),
+    "ankle": (lambda: machine("ankle"), 2),
+    "four-bar, two motors": (lambda: redundant_four_bar().without_friction().replace(leads="crank"), 2),
+    "four-bar, led by its rocker": (lambda: machine("fourbar").replace(leads="rocker"), 1),
+    "five-bar, one motor": (lambda: one_motor(), 2),
+}
+
+
+def one_motor():
+    """A five-bar linkage led by two joints, one of which only a spring acts on."""
+    robot = machine("fivebar")
+    (loop,) = robot.loops
+    sprung = replace(robot.joint("right_motor"), spring=lw.Spring(5.0))
+    return robot.replace(sprung, replace(loop, active=("left_motor",)), leads=("left_motor", "right_motor"))
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_motions_are_those_of_forward_dynamics(name):
+    """Rows of leads and drives: accelerations by the machine's own model, energy kept."""
+    make, drives = MACHINES[name]
+    robot = make()
+    assert robot.nu == drives
+    dyn, rng = lw.compile(robot), np.random.default_rng(1)
+    q, qd = dyn.integrate(robot.q(), 0.05 * rng.uniform(-1.0, 1.0, robot.nv), 1.0), 0.2 * rng.normal(size=robot.nv)
+    torques = 0.1 * rng.normal(size=len(robot.motors))
+    result = lw.simulate(robot, q, qd, 0.2, control=torques)
+    assert (result.status, result.notes) == ("finished", ())
+    assert result.energy.drift < 1e-6
+    assert error(result.q[0], q) < 1e-12
+    assert error(result.qd[0], qd) < 1e-12
+    assert np.array_equal(result.tau, np.tile(robot.tau(torques), (101, 1)))
+    assert error(result.qdd, dyn.forward_dynamics(result.q, result.qd, result.tau)) < 1e-8
+    assert apart(result.positions, dyn.positions(result.q).q) < 1e-8
+    assert max(openness(result)) < 1e-9
+
+
+def test_starts_mean_the_same_however_they_are_given():
+    """By leads, by name, by all joints; without any, the robot's own start."""
+    robot = machine("palletiser")
+    assert np.abs(lw.simulate(robot, None, None, 0.01).q[0] - robot.q()).max() < 1e-12
+    q, qd = robot.q() + 0.1, np.linspace(0.1, 0.4, robot.nv)
+    led = lw.simulate(robot, q, qd, 0.1)
+    named = lw.simulate(robot, dict(zip(robot.names, q, strict=True)), dict(zip(robot.names, qd, strict=True)), 0.1)
+    every = lw.simulate(robot, led.positions[0], led.tree.qd[0], 0.1)
+    for other in (named, every):
+        assert np.abs(led.positions - other.positions).max() < 1e-9
+        assert other.notes == ()
+    some = lw.simulate(robot, {"shoulder": 0.3}, None, 0.01)
+    assert error(some.q[0], robot.q({"shoulder": 0.3})) < 1e-12
+    soft_one = lw.simulate(soft(machine("fivebar")), [0.1, 0.2], [0.3, 0.4], 0.01)
+    assert np.array_equal(soft_one.q[0], [0.1, 0.2, 0.1, 0.2])
+    assert np.array_equal(soft_one.qd[0], [0.3, 0.4, 0.3, 0.4])
+
+
+def test_forces_of_all_joints_are_taken():
+    """A torque on a joint that follows, by name or in a vector of the tree."""
+    robot = machine("fourbar")
+    named, vector = (lw.simulate(robot, [1.0], None, 0.2, control=c) for c in ({"rocker": 0.1}, [0.0, 0.0, 0.1]))
+    assert np.array_equal(named.positions, vector.positions)
+    assert np.array_equal(named["rocker"].tau, np.full(101, 0.1))
+    assert not named.tau.any()
+    assert named.energy.control[-1] == pytest.approx(0.1 * (named["rocker"].q[-1] - named["rocker"].q[0]), rel=1e-6)
+    by_function = lw.simulate(robot, [1.0], None, 0.2, control=lambda t, q, qd: np.zeros(3))
+    assert not by_function.tau.any()
+
+
+def test_wrenches_and_laws_on_links_that_follow():
+    """A wrench and a law on the coupler; a stop at the rocker."""
+    robot = machine("fourbar")
+    link = robot.joint("coupler").child
+    stop = lw.JointStop(lower=0.05, stiffness=1e5)
+    result = lw.simulate(
+        robot, [1.0], None, 1.0, external={link: lambda t, q, qd: [0.1 * np.sin(t), 0.0, qd[0], 0.0, 0.0, 0.0]},
+        forces={link: lw.Drag(linear=(0.1, 0.1, 0.1))}, joint_forces={"rocker": stop},
+    )  # fmt: skip
+    assert result.energy.drift < 1e-6
+    assert 0.045 < result["rocker"].q.min() < 0.05

@@ -88,7 +88,7 @@ class Simulation:
 
     @property
     def positions(self) -> Array:
-        """Positions of all joints of the tree (rows, nq of `robot.opened()`): those that lead, and those that follow."""
+        """Positions of all joints (rows, nq of `robot.opened()`): those that lead, and those that follow."""
         return self.tree.q
 
     @property

@@ -64,7 +64,8 @@ def simulate(
 
     Free joints are integrated; driven ones follow their motions exactly, and the torques for that come out in
     `result.tau`, or in `result["elbow"].tau` of any joint. Loops are kept closed in coordinates of the tree, so that
-    the motion goes on where what leads does not determine the rest; `result.positions` has all joints. Ctrl-C ends a simulation and keeps what was computed.
+    the motion goes on where what leads does not determine the rest; `result.positions` has all joints. Ctrl-C ends a
+    simulation and keeps what was computed.
 
     Args:
         robot: a tree, fixed or floating, or a machine with loops, which are kept closed.

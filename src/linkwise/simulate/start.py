@@ -212,7 +212,7 @@ class Closing:
         return np.array(found, dtype=float) if closed > 0.5 else None
 
     def _walked(self, q: Array, kept: Sequence[str]) -> Array | None:
-        """Closed positions with some joints as in `q`, reached from the reference in strides; None where there are none."""
+        """Closed positions with some joints as in `q`, reached in strides from the reference; None where none are."""
         begin, held = self._reference, self._held(kept)
         slots = [self._slots[n] for n in kept]
         way = [s.kind.difference(*(x[s.q : s.q + s.nq].tolist() for x in (begin, q))) for s in slots]

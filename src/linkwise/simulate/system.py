@@ -107,7 +107,7 @@ class System:
         return self._unit(q), qd
 
     def without_inputs(self) -> Self:
-        """The same for `state` and `whole` alone, which need nothing that may not be picklable but motions of driven joints."""
+        """The same for states alone, which need nothing that may not be picklable but motions of driven joints."""
         bare = copy(self)
         bare._kernel = bare._control = None  # type: ignore[assignment]
         bare._loads = ()

@@ -144,7 +144,7 @@ def test_loops_by_name(folder):
     assert lead["notes"] == []
     robot = lw.load("fourbar").without_friction()
     same = lw.simulate(robot, [1.0], [2.0], 0.5)
-    assert np.array_equal(lw.Simulation.load("run.npz").positions, same.positions)
+    assert np.array_equal(lw.simulation.Simulation.load("run.npz").positions, same.positions)
     motion = lw.motion.read("run.npz", robot)
     assert np.array_equal(motion.q, same.q)
     assert motion.notes == ("not used, their joints do not move by themselves: q.coupler, q.rocker, qd.coupler,"

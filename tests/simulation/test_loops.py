@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 
 import linkwise as lw
 from linkwise.mechanism.assemble import Assembler
+from linkwise.parallel import builders
 from linkwise.robot import Loop
 from linkwise.robot.floating import floating
 from linkwise.spatial import Pose
@@ -167,7 +168,7 @@ def test_what_cannot_be_is_named():
     with pytest.raises(lw.InputError, match="do not stay closed with these velocities"):
         lw.simulate(robot, robot.q(), dict.fromkeys(robot.opened().names, 1.0), 1.0)
     with pytest.raises(lw.InputError, match="compile_rollout: expected a Robot first, got <ParallelRobot"):
-        lw.compile_rollout(lw.delta())
+        lw.compile_rollout(builders.delta())
     with pytest.raises(lw.InputError, match="compile_rollout: expected a tree, got the robot 'fivebar' with loops"):
         lw.compile_rollout(robot)
 
@@ -269,10 +270,10 @@ def test_wrenches_and_laws_on_links_that_follow():
     """A wrench and a law on the coupler; a stop at the rocker."""
     robot = machine("fourbar")
     link = robot.joint("coupler").child
-    stop = lw.JointStop(lower=0.05, stiffness=1e5)
+    stop = lw.simulation.JointStop(lower=0.05, stiffness=1e5)
     result = lw.simulate(
         robot, [1.0], None, 1.0, external={link: lambda t, q, qd: [0.1 * np.sin(t), 0.0, qd[0], 0.0, 0.0, 0.0]},
-        forces={link: lw.Drag(linear=(0.1, 0.1, 0.1))}, joint_forces={"rocker": stop},
+        forces={link: lw.simulation.Drag(linear=(0.1, 0.1, 0.1))}, joint_forces={"rocker": stop},
     )  # fmt: skip
     assert result.energy.drift < 1e-6
     assert 0.045 < result["rocker"].q.min() < 0.05

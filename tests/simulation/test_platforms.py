@@ -125,7 +125,7 @@ def test_a_driven_platform_or_leg():
 def test_stops_of_joints_that_follow():
     """A hexapod without motors falls on the ends of its slides."""
     robot = gough_stewart(stroke=(0.7, 1.2))
-    stops = lw.joint_stops(robot, stiffness=1e5)
+    stops = lw.simulation.joint_stops(robot, stiffness=1e5)
     assert set(stops) >= set(robot.drives)
     result = lw.simulate(robot, None, None, 1.0, joint_forces=stops)
     slides = np.stack([result[name].q for name in robot.drives])
@@ -190,7 +190,7 @@ def test_files_have_all_joints(tmp_path, suffix):
         pytest.importorskip("pyarrow")
     result = lw.simulate(delta(), None, None, 0.1, control=[-1.0, -1.2, -1.1], events={"never": lambda t, q, qd: 1.0})
     result.save(tmp_path / f"run{suffix}")
-    again = lw.Simulation.load(tmp_path / f"run{suffix}")
+    again = lw.simulation.Simulation.load(tmp_path / f"run{suffix}")
     assert again.robot == result.robot
     for key in ("t", "q", "qd", "qdd", "tau", "positions"):
         np.testing.assert_array_equal(getattr(again, key), getattr(result, key))

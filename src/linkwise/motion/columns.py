@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.motion.trajectory import Array
+from linkwise.robot.coordinates import drive_slots
 from linkwise.robot.joint import Kind
 from linkwise.robot.robot import Robot
 
@@ -26,10 +27,10 @@ RESULTS = (
 def column_names(robot: Robot, quantity: str) -> list[str]:
     """Names of the columns of `quantity`, one of "q", "qd", "qdd", "qddd", "tau", "tau_dot", in the robot's order.
 
-    "qd.elbow" for a joint with one number; "qd.root_joint.vx", ... for a floating one.
+    "qd.elbow" for a joint with one number; "qd.root_joint.vx", ... for a floating one. Forces have those of the drives.
     """
     names = []
-    for name, slot in robot.slots.items():
+    for name, slot in (drive_slots(robot) if quantity.startswith("tau") else robot.slots).items():
         names += [f"{quantity}.{name}{end}" for end in endings(slot.kind, quantity)]
     return names
 

@@ -89,7 +89,7 @@ class NpzColumns(ArrayColumns):
             alone = np.ndim(q) == 2 and q.shape[1] == robot.nq - motors
             return list(robot.names if alone else robot.coordinates)
         joints = [str(n) for n in np.atleast_1d(names)]
-        known = {*(j.name for j in robot.joints), *robot.coordinates}
+        known = {*(j.name for j in robot.joints), *robot.opened().coordinates}
         for n in joints:
             if n not in known and not ignore_extra:
                 raise self.error(
@@ -102,9 +102,9 @@ class NpzColumns(ArrayColumns):
 
 
 def _column_names(key: str, joints: list[str], robot: Robot) -> list[str]:
-    names = []
+    names, slots = [], robot.opened().slots
     for joint in joints:
-        slot = robot.slots.get(joint)  # none for a joint that is locked, which has a column all the same
+        slot = slots.get(joint)  # none for a joint that is locked, which has a column all the same
         ends = endings(slot.kind, key) if slot else [""]
         names += [f"{key}.{joint}{end}" for end in ends]
     return names

@@ -89,6 +89,8 @@ def _match(table: Columns, robot: Robot, ignore_extra: bool) -> tuple[dict[str, 
     quantities = {key: column_names(robot, key) for key in MOTION}
     valid = {name for names in quantities.values() for name in names}
     moveless = {f"{key}{j.name}" for j in robot.joints if not j.nv for key in ("", *(f"{k}." for k in MOTION))}
+    every = {name for key in MOTION for name in column_names(robot.opened(), key)}
+    moveless |= every | {name.removeprefix("q.") for name in every}
     wanted: dict[str, str] = {}
     extra, still = [], []
     for name in table.names():

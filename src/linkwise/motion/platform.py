@@ -39,7 +39,7 @@ class PlatformColumns(Columns):
         self._table, self._kind = table, kind
         self._names = {key: [f"{key}.{joint}{end}" for end in endings(kind, key)] for key in ("q", "qd", "qdd")}
         self._own = {n: n for n in table.names()}  # a name that is asked for, and the one in the file
-        self._turn = QUATERNION
+        self._turn: tuple[str, ...] = QUATERNION
         self._rename(f"{joint}.")
         if kind.curved:
             self._find_turn(f"q.{joint}.")

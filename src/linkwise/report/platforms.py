@@ -239,9 +239,9 @@ def pick_and_place() -> Experiment:
         f" {np.abs(torques).max():.1f} N m at the motors, {np.sqrt((torques**2).mean()):.1f} N m in the mean square,"
         f" and {np.abs(torques * rates).max():.0f} W.",
         text=(
-            "Three arms with motors hold a platform by parallelograms, so that it never turns; its position is x, y, z. The"
-            f" load of {LOAD:g} kg is carried on the way there. Of the equations for six degrees of freedom the three"
-            " of translation are left, and a leg's own three joints follow from the place of its end in closed form.",
+            "Three arms with motors hold a platform by parallelograms, so that it never turns; its position is x, y, z."
+            f" The load of {LOAD:g} kg is carried on the way there. Of the equations for six degrees of freedom the"
+            " three of translation are left, and a leg's own three joints follow from the place of its end in closed form.",
         ),
         tables=(_delta_table(torques, rates, motion, space.drive_condition), _check_table(checks)),
         pictures=(_delta_picture(empty, motion), _delta_curves(motion, torques, each[1])),

@@ -52,8 +52,10 @@ class PlatformColumns(Columns):
             bare = name.removeprefix("pose.")
             if bare in (*self._kind.positions, *forms) and name not in TIME:
                 full = f"q.{prefix}{bare}"
-                if full in self._own:
-                    raise self.error(f"expected each column once, got {self._own[full]!r} and {name!r}. Remove one.")
+                for other in (full, f"{prefix}{bare}"):
+                    if other in self._own:
+                        both = f"{self._own[other]!r} and {name!r}"
+                        raise self.error(f"expected each column once, got {both}. Remove one.")
                 del self._own[name]
                 self._own[full] = name
 
@@ -107,7 +109,8 @@ class PlatformColumns(Columns):
         """Unit quaternions x, y, z, w of turns that the file says otherwise."""
         from scipy.spatial.transform import Rotation
 
-        angles = np.nan_to_num(np.stack([self._table.column(n) for n in self._angles], axis=1), nan=0.0)
+        angles = np.stack([self._table.column(n) for n in self._angles], axis=1)
+        angles[~np.isfinite(angles)] = np.nan  # which the reader refuses by its row
         turn = Rotation.from_rotvec(angles) if self._turn[0] == "rx" else Rotation.from_euler("xyz", angles)
         return np.asarray(turn.as_quat())
 

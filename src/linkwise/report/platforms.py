@@ -241,7 +241,8 @@ def pick_and_place() -> Experiment:
         text=(
             "Three arms with motors hold a platform by parallelograms, so that it never turns; its position is x, y, z."
             f" The load of {LOAD:g} kg is carried on the way there. Of the equations for six degrees of freedom the"
-            " three of translation are left, and a leg's own three joints follow from the place of its end in closed form.",
+            " three of translation are left, and a leg's own three joints follow from the place of its end in closed"
+            " form.",
         ),
         tables=(_delta_table(torques, rates, motion, space.drive_condition), _check_table(checks)),
         pictures=(_delta_picture(empty, motion), _delta_curves(motion, torques, each[1])),

@@ -201,10 +201,11 @@ def test_mistakes(motions):
 
 
 def test_forms_of_files(motions):
-    """A .urdf carries the tree, and says what it leaves out."""
-    done = linkwise("convert", "delta", "delta.urdf")
+    """A .urdf carries the tree, and says what it leaves out; it knows no platforms that only translate."""
+    done = linkwise("convert", "gough_stewart", "hexapod.urdf")
     assert done.exit_code == 0, done.output
     assert "loop" in done.stdout
+    assert "URDF has no translation joints. Save the robot as .toml" in error("convert", "delta", "delta.urdf")
 
 
 def test_names(motions):

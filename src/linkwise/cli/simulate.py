@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from linkwise.robot.robot import Robot
     from linkwise.simulation.result import Simulation
 
+ROUNDING = 1e-9  # rad or m, by which a joint may be beyond its limits
 FLOATING = {"--start": "x,y,z,qx,qy,qz,qw", "--speed": "vx,vy,vz,wx,wy,wz", "--torque": "fx,fy,fz,mx,my,mz"}
 
 
@@ -232,9 +233,21 @@ def _facts(result: Simulation, problem: str) -> dict[str, Any]:
         })  # fmt: skip
     return {
         **simulation_facts(result, problem),
-        "notes": list(result.notes),
+        "notes": [*result.notes, *_beyond(result)],
         "joints": joints,
     }
+
+
+def _beyond(result: Simulation) -> list[str]:
+    """Where joints are when they first leave their limits, which do not act."""
+    notes = []
+    for j in result.robot.joints:
+        if j.nv and j.freedom.is_single:
+            x = result[j.name].q
+            out = ((x < j.limits.lower - ROUNDING) | (x > j.limits.upper + ROUNDING)).tolist()
+            if any(out):
+                notes.append(f"{j.name} leaves its limits, which do not act, at t = {result.t[out.index(True)]:g}")
+    return notes
 
 
 def _print(result: Simulation, problem: str, output: Path | None, plot: Path | None) -> None:
@@ -242,7 +255,7 @@ def _print(result: Simulation, problem: str, output: Path | None, plot: Path | N
     work = f" in {facts['steps']} steps of {facts['method']}" if facts["steps"] else ""
     show.line(f"{facts['robot']}: {facts['status']}, {result.t[0]:g} to {result.t[-1]:g} s{work}")
     show.line(f"energy drift {facts['energy drift']:.1e}, {show.plural(len(result), 'row')}")
-    for note in result.notes:
+    for note in facts["notes"]:
         show.line(f"note: {note}")
     if problem:
         show.line(f"problem: {problem}", fg="red")

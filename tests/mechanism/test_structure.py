@@ -100,7 +100,10 @@ def test_leads_that_do_not_fit_are_named():
     robot = lw.load("fivebar")
     for leads, message in (
         (("left_motor",), r"expected leads that determine the 2 degree\(s\) of freedom .* got 1 \('left_motor'\)"),
-        (("left_motor", "left_elbow", "right_motor"), r"got 3 \(.*\), more than can be chosen. Name 2 of them in leads"),
+        (
+            ("left_motor", "left_elbow", "right_motor"),
+            r"got 3 \(.*\), more than can be chosen. Name 2 of them in leads",
+        ),
         (("left_motr",), "leads: unknown joint 'left_motr'. Did you mean 'left_motor'"),
         ((3,), "leads: expected names of joints, got 3"),
         (("left_motor", "left_motor"), "leads: expected each joint once"),
@@ -167,7 +170,9 @@ def test_a_reference_that_does_not_close_says_how_far():
     robot = lw.load("fourbar")
     (loop,) = robot.loops
     far = robot.replace(replace(loop, origin_b=Pose.of((9.0, 0.0, 0.0))), reference={"crank": 0.3, "coupler": 0.1})
-    with pytest.raises(lw.ModelError, match=r"reference: expected positions near .* four_bar: [xyz] by 8\.\d+ m, and no"):
+    with pytest.raises(
+        lw.ModelError, match=r"reference: expected positions near .* four_bar: [xyz] by 8\.\d+ m, and no"
+    ):
         structure_of(far)
     flipped = robot.replace(replace(loop, origin_b=loop.origin_b @ Pose.of(rpy=(np.pi, 0.0, 0.0))))
     closed = lw.compile(robot).positions([0.3]).q.tolist()

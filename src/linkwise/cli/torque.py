@@ -119,7 +119,8 @@ def torque(
 
     A robot with loops keeps them closed: columns of the joints that lead suffice, and torques are of the drives. Where
     the file has all joints they choose the assembly mode, and rows that open the loops are refused. Limits hold for
-    joints that follow too. With --wrenches columns `cut.tip.fx` have what the joint that was cut for the loop tip carries.
+    joints that follow too. With --wrenches columns `cut.tip.fx` have what the joint that was cut for the loop tip
+    carries.
     With elastic drives columns of the joints suffice too: motors then move and push as that motion demands, by
     feed-forward with its fourth derivative.
 

@@ -26,8 +26,8 @@ class Torques:
 
     `wrench` (rows, links that move, 6) is what the parent exerts on each moving link. It and the rates `tau_dot` and
     `wrench_dot` are None when they were not asked for. `reversals` are where friction makes torques jump, listed with
-    rates, which do not see them. With loops, `motion` is that of what leads and `whole` that of all joints; `cut` (rows,
-    loops, 6) is what link a of a loop exerts on b, in the axes of frame a.
+    rates, which do not see them. With loops, `motion` is that of what leads and `whole` that of all joints; `cut`
+    (rows, loops, 6) is what link a of a loop exerts on b, in the axes of frame a.
     """
 
     robot: Robot
@@ -113,7 +113,8 @@ def torques_along(
     found = _forces(robot, motion, loads, extra, wrenches, rates)
     over = tuple(exceeded(robot, whole, found["tau"], found.get("tau_dot")))
     jumps = tuple(reversals(robot.opened(), whole.qd, whole.t)) if rates else ()
-    forces = {name: found.get(name) for name in ("tau", "wrench", "tau_dot", "wrench_dot", "cut", "cut_dot")}
+    names = ("tau", "wrench", "tau_dot", "wrench_dot", "cut", "cut_dot")
+    forces: dict[str, Any] = {name: found.get(name) for name in names}
     return Torques(robot, motion, exceeded=over, reversals=jumps, **forces, whole=whole if robot.follows else None)
 
 

@@ -55,8 +55,9 @@ def plan(
     motion is then judged on an eight times finer grid, and points are added where it is beyond a limit.
 
     Args:
-        robot: whose joints have one degree of freedom each.
-        start: positions at rest (n), by joint, or an `lw.State`; None where it is free.
+        robot: whose joints have one degree of freedom each, but for those in loops, such as a platform on legs.
+        start: positions at rest (n), by joint, or an `lw.State`; None where it is free. With loops, of what leads, or
+            of all joints; joints that follow may be named as a guess, which chooses the assembly mode.
         goal: the same at the end.
         minimize: terms, such as lw.time() + 0.01 * lw.effort(); the duration if not given.
         subject_to: constraints, such as lw.limits("velocity", "effort").
@@ -159,7 +160,7 @@ def _result(problem: Problem, found: Found, monitor: Any, solver: str, seconds: 
     return Plan(
         problem.robot, found.curve, program.f(x), found.answer.status, found.worst, terms,
         _multipliers(program, found.answer.multipliers), facts, program.duals(found.answer.multipliers),
-        Carrier.of(problem.base) if problem.base else None,
+        Carrier.of(problem.base) if problem.base else None, problem.chart,
     )  # fmt: skip
 
 

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
+from linkwise.plan.chart import chart_of
 from linkwise.plan.curve import Basis
 from linkwise.plan.ends import state_of
 from linkwise.plan.loops import check_loops, closed_ends
 from linkwise.plan.problem import Problem
 from linkwise.plan.terms import time
 from linkwise.plan.words import Sum, constraints_of, positive
+from linkwise.robot.leading import looped_groups
 from linkwise.robot.robot import Robot
 
 
@@ -36,11 +38,12 @@ def problem_of(
     seconds, between = _duration(duration)
     if isinstance(points, bool) or not isinstance(points, int) or points < 1:
         raise InputError(f"points: expected a whole number of at least 1, got {points!r}.")
-    states = state_of(start, "start"), state_of(goal, "goal")
+    states = [state_of(start, "start"), state_of(goal, "goal")]
+    chart = chart_of(robot)
     if robot.loops:
-        states = closed_ends(robot, *states)
+        chart, *states = closed_ends(robot, *states)
     basis = Basis.uniform(3 if degree is None else degree, count)
-    problem = Problem(robot, *states, terms, constraints, basis, seconds, between, points)
+    problem = Problem(chart.robot, *states, terms, constraints, basis, seconds, between, points, chart=chart)
     _ = problem.base, problem.ends, problem.rows, problem.box
     if degree is None and problem.orders > basis.degree:  # a curve whose highest derivative has no jumps
         return replace(problem, basis=Basis.uniform(problem.orders, count))
@@ -55,13 +58,14 @@ def problem_of(
 def _check_robot(robot: Any) -> None:
     if not isinstance(robot, Robot):
         raise InputError(f"plan: expected a Robot, got {robot!r}. Load one with lw.load(...).")
+    inside = {name for group in looped_groups(robot) for name in group}
     for j in robot.joints:
-        if j.freedom.nv > 1:
+        if j.freedom.nv > 1 and j.name not in inside:
             raise InputError(f"plan: expected joints of one degree of freedom, got the {j.kind} joint {j.name!r}.")
     if len(robot.names) == 0:
         raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
     if robot.loops:
-        check_loops(robot)
+        check_loops(robot, "plan")
 
 
 def _duration(given: Any) -> tuple[float | None, tuple[float, float] | None]:

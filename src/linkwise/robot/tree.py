@@ -237,6 +237,10 @@ class Open(NamedTuple):
         n = self.tree.nv
         return [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)]
 
+    def drive_rates(self, qd: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The drives' rates in a motion of the tree."""
+        return qd
+
     def share(self, force: Sequence[Scalar], weights: Sequence[Scalar]) -> list[Scalar]:
         """Torques of the drives that amount to a force at the leading coordinates."""
         return list(force)

@@ -70,10 +70,8 @@ def expected_operations(robot: Robot, algorithm: Algorithm, options: Options, ar
     """
     depths = robot_depths(robot)
     share = sum(depths) / max(1, len(depths)) ** 2
-    outputs = zip(
-        algorithm.signature(arguments)[1].values(), ports(robot, algorithm, options, arguments)[2], strict=True
-    )
-    grown = [port.size for axes, port in outputs if sum(isinstance(a, str) for a in axes) > 1]
+    shapes, outputs = algorithm.signature(arguments)[1], ports(robot, algorithm, options, arguments)[2]
+    grown = [port.size for port in outputs if sum(isinstance(a, str) for a in shapes[port.name]) > 1]
     total = EACH * share * sum(grown)
     if algorithm.derives and algorithm.derives.base is forward_dynamics:
         total += SOLVED * sum(d * d for d in depths)

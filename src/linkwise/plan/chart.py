@@ -116,7 +116,9 @@ class Chart:
         found: list[Scalar] = []
         for place in places:
             own, turn = list(x[place.x]), place.kind.quaternion
-            found += own if turn is None else [*own[: turn.start], *_turned(self._about[place.x.start], own[turn.start :])]
+            found += (
+                own if turn is None else [*own[: turn.start], *_turned(self._about[place.x.start], own[turn.start :])]
+            )
         return found
 
     @cached_property

@@ -39,7 +39,9 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
         raise InputError(f"guess: expected a Plan, positions (k, {n}) or a duration, got {guess!r}.")
     else:
         shape = _line(problem)
-        several = problem.chart.sought and len(problem.instants) > 1  # what reaches a frame opens loops, and the reverse
+        several = (
+            problem.chart.sought and len(problem.instants) > 1
+        )  # what reaches a frame opens loops, and the reverse
         for _ in range(PASSES if several else 1):
             shape = _through(problem, shape)
     if np.ndim(guess) == 0 and guess is not None:

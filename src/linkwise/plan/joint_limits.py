@@ -80,7 +80,9 @@ class JointLimits(Constraint):
     def _followers(self, robot: Robot) -> list[Rows]:
         """Positions of joints that follow in closed form, which no number on a spline bounds."""
         known, ranges = chart_of(robot).names, self._ranges(robot)
-        at = [k for k, n in enumerate(joint_names(robot)) if n not in known and np.isfinite(ranges.get(n, np.inf)).any()]
+        at = [
+            k for k, n in enumerate(joint_names(robot)) if n not in known and np.isfinite(ranges.get(n, np.inf)).any()
+        ]
         if not at:
             return []
         names = [joint_names(robot)[k] for k in at]

@@ -61,7 +61,9 @@ def given(robot: Robot, value: Any, what: str) -> Given:
     if isinstance(value, Mapping):
         missing = [n for n in names if n not in value]
         if missing:
-            raise InputError(f"{what}: expected the independent joints {', '.join(names)}, got none for {missing[0]!r}.")
+            raise InputError(
+                f"{what}: expected the independent joints {', '.join(names)}, got none for {missing[0]!r}."
+            )
         q = robot.q({n: value[n] for n in names})
         if len(value) == len(names):
             return Given(q, None, False)
@@ -109,17 +111,17 @@ def assembled(robot: Robot, end: Given, what: str) -> tuple[Robot, Array]:
     except InputError:
         if end.near is None:
             raise
-    every = robot.opened()
+    every, near = robot.opened(), end.near.tolist()
     slots = {j.name: every.slots[j.name] for j in every.joints if j.nv}
-    other = robot.replace(reference={n: tuple(end.near[s.q : s.q + s.nq]) for n, s in slots.items()})
-    near = reached(other, end.q, what)
-    if end.whole:
-        _check_closed(near, end, what, robot)
-    return other, near
+    other = robot.replace(reference={n: tuple(near[s.q : s.q + s.nq]) for n, s in slots.items()})
+    tree_q = reached(other, end.q, what)
+    _check_closed(tree_q, end, what, robot)
+    return other, tree_q
 
 
 def _check_closed(tree_q: Array, end: Given, what: str, robot: Robot) -> None:
-    off = np.abs(tree_q - end.near).max()
+    """Refuse positions of all joints that were given but do not close the loops."""
+    off = float(np.abs(tree_q - end.near).max()) if end.whole and end.near is not None else 0.0
     if off > CLOSED:
         raise InputError(
             f"{what}: expected positions that close the loops, got some that are off by {off:.3g}."
@@ -145,8 +147,7 @@ def closed_ends(robot: Robot, start: State | None, goal: State | None) -> tuple[
             robot, trees[which] = assembled(robot, end, which)
         else:
             trees[which] = reached(robot, end.q, which, next(iter(asked.values())).q)
-            if end.whole:
-                _check_closed(trees[which], end, which, robot)
+            _check_closed(trees[which], end, which, robot)
     chart = chart_of(robot)
     if asked:
         first = next(iter(asked))

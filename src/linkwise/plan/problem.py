@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
+from linkwise.plan.chart import Chart, chart_of
 from linkwise.plan.curve import Array, Basis, Curve
 from linkwise.plan.ends import Ends, State, ends
-from linkwise.plan.chart import Chart, chart_of
 from linkwise.plan.kernels import PointKernel, at_rest, moving_base
 from linkwise.plan.loops import closure_rows
 from linkwise.plan.program import Program
@@ -57,7 +57,7 @@ class Problem:
         longest: bounds of a free duration, or None.
         points: constraint points in every span of the spline.
         kernels: those made so far; problems that differ in curve and duration alone share them.
-        chart: what the numbers on splines are, in which both ends are given; those of `chart_of` if not given.
+        given_chart: what the numbers on splines are, in which both ends are given; those of `chart_of` without it.
     """
 
     robot: Robot
@@ -70,10 +70,12 @@ class Problem:
     longest: tuple[float, float] | None = None
     points: int = 3
     kernels: dict[Any, PointKernel] = field(default_factory=dict)
-    chart: Chart = None  # type: ignore[assignment]
+    given_chart: Chart | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "chart", self.chart or chart_of(self.robot))
+    @cached_property
+    def chart(self) -> Chart:
+        """What the numbers on splines are."""
+        return self.given_chart or chart_of(self.robot)
 
     @cached_property
     def ends(self) -> Ends:

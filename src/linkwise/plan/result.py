@@ -44,7 +44,7 @@ class Plan:
         facts: how it was computed: solver, iterations, rounds, seconds.
         duals: multipliers of single rows, from which a solver can start again.
         carrier: how the base moves, or None where it stands still.
-        chart: what the numbers on the curve are; those of `chart_of` if not given.
+        given_chart: what the numbers on the curve are; those of `chart_of` without it.
     """
 
     robot: Robot
@@ -57,10 +57,12 @@ class Plan:
     facts: Mapping[str, Any] = field(default_factory=dict)
     duals: tuple[Dual, ...] = field(default=(), repr=False)
     carrier: Carrier | None = field(default=None, repr=False)
-    chart: Chart = field(default=None, repr=False)  # type: ignore[assignment]
+    given_chart: Chart | None = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "chart", self.chart or chart_of(self.robot))
+    @cached_property
+    def chart(self) -> Chart:
+        """What the numbers on the curve are."""
+        return self.given_chart or chart_of(self.robot)
 
     @property
     def duration(self) -> float:

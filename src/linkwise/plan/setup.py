@@ -38,12 +38,12 @@ def problem_of(
     seconds, between = _duration(duration)
     if isinstance(points, bool) or not isinstance(points, int) or points < 1:
         raise InputError(f"points: expected a whole number of at least 1, got {points!r}.")
-    states = [state_of(start, "start"), state_of(goal, "goal")]
+    begin, end = state_of(start, "start"), state_of(goal, "goal")
     chart = chart_of(robot)
     if robot.loops:
-        chart, *states = closed_ends(robot, *states)
+        chart, begin, end = closed_ends(robot, begin, end)
     basis = Basis.uniform(3 if degree is None else degree, count)
-    problem = Problem(chart.robot, *states, terms, constraints, basis, seconds, between, points, chart=chart)
+    problem = Problem(chart.robot, begin, end, terms, constraints, basis, seconds, between, points, given_chart=chart)
     _ = problem.base, problem.ends, problem.rows, problem.box
     if degree is None and problem.orders > basis.degree:  # a curve whose highest derivative has no jumps
         return replace(problem, basis=Basis.uniform(problem.orders, count))

@@ -103,7 +103,7 @@ def chosen_joints(known: Sequence[str], joints: Any, what: str) -> list[str]:
 
 
 def per_joint(known: Sequence[str], value: Any, what: str, default: float) -> Array:
-    """A number for each of the known joints: from one for all, a vector, or a mapping by name; `default` for those not named."""
+    """A number for each known joint: from one for all, a vector, or by name; `default` for those not named."""
     if isinstance(value, dict):
         found = np.full(len(known), default)
         for name in chosen_joints(known, list(value), what):
@@ -116,9 +116,7 @@ def per_joint(known: Sequence[str], value: Any, what: str, default: float) -> Ar
             f"{what}: expected a number, {len(known)} numbers or numbers by joint, got {value!r}."
         ) from error
     if array.shape not in ((), (len(known),)):
-        raise InputError(
-            f"{what}: expected a number or {len(known)} numbers, got an array of shape {array.shape}."
-        )
+        raise InputError(f"{what}: expected a number or {len(known)} numbers, got an array of shape {array.shape}.")
     if np.isnan(array).any():
         raise InputError(f"{what}: expected numbers, got nan.")
     return np.broadcast_to(array, (len(known),)).astype(float)

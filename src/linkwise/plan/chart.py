@@ -138,21 +138,23 @@ class Chart:
 
     def centred(self, q: Array, tree_q: Array) -> Chart:
         """The same with turns that begin at these positions of what leads, and of the whole tree."""
-        about = [row[place.q][place.kind.quaternion] for place, row in self._rows(q, tree_q) if place.kind.quaternion]
-        return replace(self, about=tuple(tuple(x.tolist()) for x in about))
+        about = [own[place.kind.quaternion] for place, own in self._rows(q, tree_q) if place.kind.quaternion]
+        return replace(self, about=tuple(tuple(x) for x in about))
 
     def numbers(self, q: Array, tree_q: Array) -> Array:
         """The numbers at positions of what leads (nq), and of the whole tree."""
         found: list[float] = []
-        for place, row in self._rows(q, tree_q):
-            own, turn = row[place.q], place.kind.quaternion
-            found += own.tolist() if turn is None else own[: turn.start].tolist()
-            found += [] if turn is None else _turn_between(self._about[place.x.start], own[turn].tolist())
+        for place, own in self._rows(q, tree_q):
+            turn = place.kind.quaternion
+            found += own if turn is None else own[: turn.start]
+            found += [] if turn is None else _turn_between(self._about[place.x.start], own[turn])
         return np.array(found)
 
-    def _rows(self, q: Array, tree_q: Array) -> list[tuple[Place, Array]]:
+    def _rows(self, q: Array, tree_q: Array) -> list[tuple[Place, list[float]]]:
+        """The positions of each coordinate, quaternions of length one."""
         follow = tree_q[list(structure_of(self.robot).sought)] if self.sought else np.zeros(0)
-        return [*((place, q) for place in self.leads), *((place, follow) for place in self.sought)]
+        rows = [*((place, q) for place in self.leads), *((place, follow) for place in self.sought)]
+        return [(place, place.kind.normalised(row[place.q].tolist())) for place, row in rows]
 
 
 @lru_cache(maxsize=KEPT)

@@ -133,7 +133,7 @@ class Chart:
         """Positions (..., nq), velocities (..., nv), ... of what leads, from arrays (..., n) of the numbers."""
         if not self.turns:
             return [values[..., : self.lead_n] for values in x]
-        found = _motion_kernel(self, len(x))(np.stack(x, axis=-2))
+        found = _motion_kernel(self, len(x))(np.stack([values[..., : self.lead_n] for values in x], axis=-2))
         return list(found) if len(x) > 1 else [found]
 
     def centred(self, q: Array, tree_q: Array) -> Chart:
@@ -195,11 +195,11 @@ def _motion_kernel(chart: Chart, orders: int) -> Any:
     """(x (orders, n)) -> positions, velocities, ... of what leads."""
 
     def run(x: list[Any]) -> Sequence[Any]:
-        return chart.lead_motion([x[k * chart.n : (k + 1) * chart.n] for k in range(orders)])
+        return chart.lead_motion([x[k * chart.lead_n : (k + 1) * chart.lead_n] for k in range(orders)])
 
     nq, nv = (sum(getattr(place.kind, width) for place in chart.leads) for width in ("nq", "nv"))
     outputs = [Port(f"order{k}", (nv if k else nq,)) for k in range(orders)]
-    return function(trace("lead_motion", run, [Port("x", (orders, chart.n))], outputs))
+    return function(trace("lead_motion", run, [Port("x", (orders, chart.lead_n))], outputs))
 
 
 def _turned(start: Sequence[float], turn: Sequence[Scalar]) -> list[Scalar]:

@@ -19,8 +19,10 @@ from linkwise.mechanism.structure import structure_of
 from linkwise.plan.chart import Chart, chart_of
 from linkwise.plan.curve import Array, Basis
 from linkwise.plan.ends import DERIVATIVES, State
+from linkwise.plan.path import Path
 from linkwise.plan.rows import Rows, symmetric
 from linkwise.robot.coordinates import values_of
+from linkwise.robot.leading import looped_groups
 from linkwise.robot.robot import Robot
 
 OPEN = 1e-4  # rad, and in parts of the mechanism's size: how far loops may open between the instants that close them
@@ -42,6 +44,14 @@ def check_loops(robot: Robot, what: str) -> None:
     for name in robot.drives:
         if robot.joint(name).freedom.nv > 1:
             raise InputError(f"{what}: expected drives of one degree of freedom, got the joint {name!r}.")
+
+
+def check_outside_loops(robot: Robot, what: str) -> None:
+    """Refuse joints of several degrees of freedom, but for those in loops."""
+    inside = {name for group in looped_groups(robot) for name in group}
+    for j in robot.joints:
+        if j.freedom.nv > 1 and j.name not in inside:
+            raise InputError(f"{what}: expected joints of one degree of freedom, got the {j.kind} joint {j.name!r}.")
 
 
 class Given(NamedTuple):
@@ -190,3 +200,22 @@ def numbers_of(chart: Chart, rows: Any, what: str) -> Array:
         found.append(chart.numbers(q, reached(chart.robot, q, f"{what} row {k}", before)))
         before = q
     return np.array(found)
+
+
+def path_of_points(robot: Robot, points: Any, what: str) -> tuple[Robot, Chart, Path]:
+    """The smooth path through points, each as an end may be given: the robot in their assembly mode, and its chart."""
+    try:
+        rows = list(points)
+    except TypeError:
+        rows = []
+    if len(rows) < 2:
+        raise InputError(f"{what} path: expected at least two points (rows, {robot.nq}), got {points!r}.")
+    ends = [given(robot, row, f"{what} path point {k}") for k, row in enumerate(rows)]
+    robot, tree_q = assembled(robot, ends[0], f"{what} path point 0")
+    chart, numbers = chart_of(robot).centred(ends[0].q, tree_q), []
+    for k, end in enumerate(ends):
+        where = f"{what} path point {k}"
+        tree_q = reached(robot, end.q, where, ends[max(k - 1, 0)].q)
+        _check_closed(tree_q, end, where, robot)
+        numbers.append(chart.numbers(end.q, tree_q)[: chart.lead_n])
+    return robot, chart, Path.curve(np.array(numbers), f"{what} path")

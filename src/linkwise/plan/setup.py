@@ -12,11 +12,10 @@ from linkwise.errors import InputError
 from linkwise.plan.chart import chart_of
 from linkwise.plan.curve import Basis
 from linkwise.plan.ends import state_of
-from linkwise.plan.loops import check_loops, closed_ends
+from linkwise.plan.loops import check_loops, check_outside_loops, closed_ends
 from linkwise.plan.problem import Problem
 from linkwise.plan.terms import time
 from linkwise.plan.words import Sum, constraints_of, positive
-from linkwise.robot.leading import looped_groups
 from linkwise.robot.robot import Robot
 
 
@@ -58,10 +57,7 @@ def problem_of(
 def _check_robot(robot: Any) -> None:
     if not isinstance(robot, Robot):
         raise InputError(f"plan: expected a Robot, got {robot!r}. Load one with lw.load(...).")
-    inside = {name for group in looped_groups(robot) for name in group}
-    for j in robot.joints:
-        if j.freedom.nv > 1 and j.name not in inside:
-            raise InputError(f"plan: expected joints of one degree of freedom, got the {j.kind} joint {j.name!r}.")
+    check_outside_loops(robot, "plan")
     if len(robot.names) == 0:
         raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
     if robot.loops:

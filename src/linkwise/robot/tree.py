@@ -93,6 +93,10 @@ class Tree:
         """This tree; a machine with loops refuses."""
         return self
 
+    def without_forces(self) -> Tree:
+        """The same without springs, friction and damping."""
+        return replace(self, bodies=tuple(b.without_forces() for b in self.bodies))
+
     def at(self, q: Sequence[Scalar]) -> Open:
         """The tree in one configuration."""
         return Open(self, q)

@@ -1,5 +1,7 @@
 """Robots with closed loops: they stay closed, and their joints and drives keep their limits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -247,3 +249,110 @@ def test_ends(plan, tmp_path):
 def test_mistakes(start, goal, more, words):
     with pytest.raises(lw.LinkwiseError, match=words):
         lw.plan(lw.load("fivebar"), start, goal, subject_to=[lw.limits(effort=LIMIT), *more])
+
+
+POINTS = [[0.0, 0.0], [0.2, 0.3], [0.5, 0.6]]
+
+
+@pytest.mark.parametrize("smooth", [False, True])
+def test_retimed(smooth):
+    """Limits of drives and of joints that follow are kept and used, by functions that retiming does not use."""
+    robot = lw.load("fivebar")
+    more = {"effort_rate": 300.0} if smooth else {}
+    fast = lw.retime(robot, POINTS, effort=LIMIT, **more)
+    slow = lw.retime(robot, POINTS, effort=LIMIT, velocity={"left_elbow": 3.0}, **more)
+    for found in (fast, slow):
+        tau = lw.compile(robot).inverse_dynamics(found.q, found.qd, found.qdd)
+        np.testing.assert_allclose(found.tau, tau, atol=1e-10)
+        assert LIMIT * 0.99 <= np.abs(tau).max() <= LIMIT * 1.002
+        np.testing.assert_allclose(found.q[[0, -1]], [POINTS[0], POINTS[-1]], atol=1e-9)
+        assert open_by(robot, found.positions()) < 1e-12
+    assert slow.duration > fast.duration
+    speed = np.abs(np.diff(slow.positions()[:, 1]) / np.diff(slow.t)).max()
+    assert 3.0 * 0.98 <= speed <= 3.0 * 1.002
+    assert slow.uses["velocity"].joint == "left_elbow"
+    assert {"q.left_motor", "tau.right_motor"} <= set(slow.columns())
+
+
+def test_retimed_like_a_plan_along_its_path(plan):
+    """The fastest timing along the path of a fastest motion is about as fast as that motion."""
+    t = np.linspace(0.0, plan.duration, 40)
+    found = lw.retime(plan.robot, plan.q(t), effort=LIMIT)
+    assert found.duration == pytest.approx(plan.duration, rel=0.02)
+
+
+@pytest.mark.parametrize("name", ["fourbar", "ankle"])
+def test_paths_of_other_linkages(name):
+    """By names, by what leads, and by all joints; closed forms or not."""
+    robot = lw.load(name)
+    ends = robot.q(), robot.q() + 0.2
+    whole = lw.compile(robot).positions(np.array(ends)).q
+    named = [dict(zip(robot.coordinates, q.tolist(), strict=True)) for q in ends]
+    times = [lw.retime(robot, path, effort=50.0, velocity=4.0).duration for path in (ends, whole, named)]
+    np.testing.assert_allclose(times, times[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "mask"), [("fivebar", (1, 0, 1, 0, 0, 0)), ("palletiser", (1,) * 6), ("ankle", (1,) * 6)]
+)
+def test_poses_are_reached(name, mask):
+    robot = lw.load(name)
+    dyn, frame = lw.compile(robot), "foot" if name == "ankle" else "tool"
+    q = robot.q() + 0.2 * np.random.default_rng(3).uniform(-1.0, 1.0, (8, robot.nv))
+    T = dyn.pose(q, frame)
+    found = lw.inverse_kinematics(robot, frame, T, mask=mask)
+    assert found.converged.all()
+    off = dyn.pose(found.q, frame) - T
+    assert np.abs(off[:, :3, 3] * mask[:3]).max() < 1e-7
+    if all(mask):
+        assert np.abs(off).max() < 1e-7
+    assert dyn.positions(found.q).converged.all()
+
+
+def test_poses_within_the_limits_of_what_follows():
+    """A limit of a joint that follows turns a pose into one that is not reached; held joints stay."""
+    robot = lw.load("fivebar")
+    dyn, q = lw.compile(robot), np.array([0.3, 0.4])
+    T, elbow = dyn.pose(q, "tool"), dyn.positions(q).q[1]
+    joint = robot.joint("left_elbow")
+    limits = replace(joint.limits, lower=elbow + 0.05, upper=elbow + 3.0)
+    tight = robot.replace(replace(joint, limits=limits))
+    mask = (1, 0, 1, 0, 0, 0)
+    assert lw.inverse_kinematics(robot, "tool", T, mask=mask).converged
+    assert not lw.inverse_kinematics(tight, "tool", T, mask=mask, restarts=5).converged
+    held = lw.inverse_kinematics(robot, "tool", T, {"left_motor": 0.1}, mask=mask, joints="right_motor", restarts=5)
+    assert held.q[0] == 0.1
+    assert not held.converged
+
+
+def test_the_assembly_mode_is_chosen_by_what_follows():
+    """With followers given near another way to close the loops, the plan keeps to that one."""
+    robot = lw.load("fivebar")
+    at = {"left_motor": 0.3, "right_motor": 0.3}
+    own = lw.compile(robot).positions(robot.q(at)).q
+    a, b = (own[k] for k in (1, 3))
+    near = lw.compile(robot).positions(robot.q(at), guess=[0.3, -a - 1.5, 0.3, -b + 1.5])
+    if not near.converged or np.abs(near.q - own).max() < 1e-3:
+        near = lw.compile(robot).positions(robot.q(at), guess=[0.3, a + 1.5, 0.3, b - 1.5])
+    assert near.converged
+    assert np.abs(near.q - own).max() > 1e-3
+    named = {**at, "left_elbow": near.q[1], "right_elbow": near.q[3]}
+    for start in (near.q, named):
+        found = lw.plan(robot, start, {"left_motor": 0.4, "right_motor": 0.4}, lw.effort(), duration=0.5)
+        assert found.converged, found.words
+        np.testing.assert_allclose(found.positions(0.0), near.q, atol=1e-9)
+        assert np.abs(np.diff(found.positions(found.times()), axis=0)).max() < 0.1  # no jump to the other mode
+
+
+def test_positions_of_what_follows_are_limited(plan):
+    """A range that the motion does not leave changes nothing; one that it would leave is used up, or refused."""
+    elbow = plan.positions(plan.times())[:, 1]
+    wide = fastest(more=[lw.limits(position={"left_elbow": (float(elbow.min()) - 0.1, 1.0)})])
+    assert wide.duration == pytest.approx(plan.duration, rel=1e-6)
+    bent = lw.term(lambda p: p.positions[1] + 1.0, squared=True)
+    narrow = lw.limits(position={"left_elbow": (-0.3, 1.0)})
+    found = lw.plan(plan.robot, [0.0, 0.0], None, bent + 1e-3 * lw.effort(), narrow, duration=0.5)
+    assert found.converged, found.words
+    assert -0.3002 <= found.positions(np.linspace(0.0, 0.5, 1001))[:, 1].min() <= -0.299
+    with pytest.raises(lw.InputError, match=r"goal: joint 'left_elbow' would be at -0\.41.*of its limits -0\.3"):
+        fastest(more=[narrow])

@@ -27,6 +27,7 @@ def _power(p: Point) -> list[Scalar]:
     return [f * v for f, v in zip(p.tau, p.drive_rates, strict=True)]
 
 
+STRICT = 0.1  # of a range of positions, rad or m: what violations of it are measured by, as stops are hard
 MOTION = ("position", "velocity", "acceleration", "jerk")  # of joints, those that follow too; the others of drives
 QUANTITIES: dict[str, Callable[[Point], Sequence[Scalar]]] = {
     "velocity": lambda p: p.joint_motion(1),
@@ -71,7 +72,7 @@ class JointLimits(Constraint):
         return found
 
     def box(self, robot: Robot) -> tuple[Array, Array] | None:
-        known, ranges = chart_of(robot).names, self._ranges(robot)
+        known, ranges = chart_of(robot).names, self.ranges(robot)
         if not ranges:
             return None
         pairs = [ranges.get(name, (-np.inf, np.inf)) for name in known]
@@ -79,7 +80,7 @@ class JointLimits(Constraint):
 
     def _followers(self, robot: Robot) -> list[Rows]:
         """Positions of joints that follow in closed form, which no number on a spline bounds."""
-        known, ranges = chart_of(robot).names, self._ranges(robot)
+        known, ranges = chart_of(robot).names, self.ranges(robot)
         at = [
             k for k, n in enumerate(joint_names(robot)) if n not in known and np.isfinite(ranges.get(n, np.inf)).any()
         ]
@@ -87,11 +88,10 @@ class JointLimits(Constraint):
             return []
         names = [joint_names(robot)[k] for k in at]
         low, high = (np.array([ranges[n][side] for n in names]) for side in (0, 1))
-        size = np.array([max(abs(x) for x in ranges[n] if np.isfinite(x)) or 1.0 for n in names])
+        size = STRICT * np.where(np.isfinite(high - low), high - low, 1.0)
         return [Rows("position", tuple(names), _picked(lambda p: p.joint_motion(0), at), low, high, size)]
 
-    def _ranges(self, robot: Robot) -> dict[str, tuple[float, float]]:
-        """Lower and upper positions by joint."""
+    def ranges(self, robot: Robot) -> dict[str, tuple[float, float]]:
         if "position" not in self.kinds:
             return {}
         if "position" in self.values:

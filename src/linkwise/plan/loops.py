@@ -7,7 +7,7 @@ determines their curves; between the instants the gap is bounded, and judged wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.mechanism.structure import structure_of
-from linkwise.plan.chart import Chart, chart_of
+from linkwise.plan.chart import Chart, chart_of, joint_places
 from linkwise.plan.curve import Array, Basis
 from linkwise.plan.ends import DERIVATIVES, State
 from linkwise.plan.path import Path
@@ -139,11 +139,13 @@ def _check_closed(tree_q: Array, end: Given, what: str, robot: Robot) -> None:
         )
 
 
-def closed_ends(robot: Robot, start: State | None, goal: State | None) -> tuple[Chart, State | None, State | None]:
+def closed_ends(
+    robot: Robot, start: State | None, goal: State | None, ranges: Sequence[Mapping[str, tuple[float, float]]]
+) -> tuple[Chart, State | None, State | None]:
     """What moves on splines, and both ends in these numbers, in the same assembly mode.
 
     An end is given by positions of what leads, as a vector or by name, or by positions of all joints that close the
-    loops.
+    loops; joints that follow are within `ranges` there.
     """
     states = {"start": start, "goal": goal}
     asked = {
@@ -158,6 +160,8 @@ def closed_ends(robot: Robot, start: State | None, goal: State | None) -> tuple[
         else:
             trees[which] = reached(robot, end.q, which, next(iter(asked.values())).q)
             _check_closed(trees[which], end, which, robot)
+        for limits in ranges:
+            _check_within(robot, trees[which], limits, which)
     chart = chart_of(robot)
     if asked:
         first = next(iter(asked))
@@ -170,6 +174,16 @@ def closed_ends(robot: Robot, start: State | None, goal: State | None) -> tuple[
             state = replace(state, q=chart.numbers(asked[which].q, trees[which]))
         found.append(state)
     return chart, found[0], found[1]
+
+
+def _check_within(robot: Robot, tree_q: Array, limits: Mapping[str, tuple[float, float]], which: str) -> None:
+    for name, (low, high) in limits.items():
+        at = float(tree_q[joint_places(robot)[name][0]])
+        if not low - CLOSED <= at <= high + CLOSED:
+            raise InputError(
+                f"{which}: joint {name!r} would be at {at:g}, outside of its limits {low:g} to {high:g}."
+                f" Choose another {which}."
+            )
 
 
 def _check_rest(chart: Chart, state: State, which: str) -> None:

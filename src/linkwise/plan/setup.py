@@ -40,7 +40,7 @@ def problem_of(
     begin, end = state_of(start, "start"), state_of(goal, "goal")
     chart = chart_of(robot)
     if robot.loops:
-        chart, begin, end = closed_ends(robot, begin, end)
+        chart, begin, end = closed_ends(robot, begin, end, [c.ranges(robot) for c in constraints])
     basis = Basis.uniform(3 if degree is None else degree, count)
     problem = Problem(chart.robot, begin, end, terms, constraints, basis, seconds, between, points, given_chart=chart)
     _ = problem.base, problem.ends, problem.rows, problem.box

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,10 @@ class Constraint:
     def box(self, robot: Robot) -> tuple[Array, Array] | None:
         """Bounds of positions, which hold for all control points and so for the whole curve."""
         return None
+
+    def ranges(self, robot: Robot) -> Mapping[str, tuple[float, float]]:
+        """Lower and upper positions by joint, those of joints that follow too."""
+        return {}
 
     def linear(self, robot: Robot, basis: Basis) -> Sequence[LinearRows]:
         """Linear rows of control points."""

@@ -21,11 +21,13 @@ from linkwise.plan.program import Dual, Program
 from linkwise.plan.result import Plan
 from linkwise.plan.setup import problem_of
 from linkwise.plan.terms import effort
+from linkwise.plan.variables import Variables
 from linkwise.plan.words import Sum, positive
 from linkwise.robot.robot import Robot
 
 KNOTS = ("even", "free")
 ROUNDS = 8  # of adding constraint points
+STAGES, NEAR = 20, 1.6  # solves, and the factor between durations, where a solver went astray
 COARSE, SLIGHT = 20, 1e-3  # control points of a first approach, and how little the objective counts there
 
 
@@ -127,9 +129,11 @@ def _solved(
     for k in range(rounds):
         program = problem.program(variables, grid)
         warm = program.multipliers(duals) if duals else None
-        answer = solvers.solve(
-            solver, program, variables.of(curve), monitor, tolerance=1e-8, iterations=iterations, warm=warm
-        )
+        how: dict[str, Any] = {"tolerance": 1e-8, "iterations": iterations}
+        answer = solvers.solve(solver, program, variables.of(curve), monitor, **how, warm=warm)
+        if answer.status == "stopped" and answer.iterations < iterations and variables.time_is_free:
+            curve = _by_durations(problem, variables, grid, curve, monitor, solver, how)
+            answer = solvers.solve(solver, program, variables.of(curve), monitor, **how)
         duals = program.duals(answer.multipliers)
         spent += program.seconds
         curve = variables.curve(answer.x)
@@ -142,6 +146,25 @@ def _solved(
             break
         grid = finer
     return found
+
+
+def _by_durations(
+    problem: Problem, variables: Variables, grid: Array, curve: Curve, monitor: Any, solver: str, how: dict[str, Any]
+) -> Curve:
+    """The motion by solves in each of which the duration stays near that of the last one.
+
+    Far from its best duration a motion is far from all limits, and a solver may go astray in its first steps.
+    """
+    for _ in range(STAGES):
+        near = variables.near(curve.duration, NEAR)
+        program = problem.program(near, grid)
+        answer = solvers.solve(solver, program, near.of(curve), monitor, **how)
+        if answer.status != "converged":
+            break
+        curve = near.curve(answer.x)
+        if not near.edge(curve.duration):
+            break
+    return curve
 
 
 def _result(problem: Problem, found: Found, monitor: Any, solver: str, seconds: float) -> Plan:

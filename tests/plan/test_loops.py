@@ -356,3 +356,16 @@ def test_positions_of_what_follows_are_limited(plan):
     assert -0.3002 <= found.positions(np.linspace(0.0, 0.5, 1001))[:, 1].min() <= -0.299
     with pytest.raises(lw.InputError, match=r"goal: joint 'left_elbow' would be at -0\.41.*of its limits -0\.3"):
         fastest(more=[narrow])
+
+
+def test_around_positions_that_cannot_be_taken(plan):
+    """On the straight way from start to goal the loops cannot be closed; the plan goes around that."""
+    robot, ends = plan.robot, np.array([[-1.4, 0.3], [-0.3, 1.4]])
+    dyn = lw.compile(robot)
+    straight = ends[0] + np.linspace(0.0, 1.0, 41)[:, None] * (ends[1] - ends[0])
+    assert not dyn.positions(straight).converged.all()
+    found = lw.plan(robot, *ends, lw.effort(), duration=1.0)
+    assert found.converged, found.words
+    assert dyn.positions(found.q(np.linspace(0.0, 1.0, 1001))).converged.all()
+    with pytest.raises(lw.InputError, match="retime path: the loops cannot be closed at s = "):
+        lw.retime(robot, ends, effort=LIMIT)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
+from linkwise.kernel.compile import compile
 from linkwise.plan.curve import Array, Basis, Curve
 from linkwise.plan.kernels import PointKernel
 from linkwise.plan.loops import numbers_of
@@ -16,6 +17,7 @@ from linkwise.plan.solvable import beyond
 from linkwise.plan.words import positive
 
 AROUND = 101  # rows of an earlier plan that is taken over
+BENDS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # of the way to the reference, in the middle of a motion
 PASSES = 4  # through the instants of a robot with loops, where frames are to be reached too
 
 
@@ -44,6 +46,7 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
         )  # what reaches a frame opens loops, and the reverse
         for _ in range(PASSES if several else 1):
             shape = _through(problem, shape)
+        shape = _closable(problem, shape)
     if np.ndim(guess) == 0 and guess is not None:
         return Curve(basis, shape, positive(guess, "guess"))
     return Curve(basis, shape, problem.duration or _guessed_duration(problem, shape))
@@ -75,6 +78,28 @@ def _line(problem: Problem) -> Array:
         known = np.flatnonzero(np.isfinite(column))
         shape[:, j] = np.interp(np.arange(count), known, column[known]) if len(known) else middle[j]
     return shape
+
+
+def _closable(problem: Problem, shape: Array) -> Array:
+    """The motion, bent towards the robot's reference where loops could not be closed on the way otherwise.
+
+    Solvers can do nothing with a motion that does not exist. Where loops are rows of the problem there always is one.
+    """
+    chart, basis = problem.chart, problem.basis
+    if not problem.robot.loops or chart.sought:
+        return shape
+    dyn, B = compile(problem.robot), basis.matrix(problem.grid)
+    q = problem.robot.q()
+    home, middle = chart.numbers(q, dyn.positions(q).q), np.sin(np.pi * basis.abscissae)[:, None]
+    fixed = problem.ends.fixed
+    for share in BENDS:
+        bent = np.where(np.isfinite(fixed), fixed, shape + share * middle * (home - shape))
+        if dyn.positions(chart.motion([B @ bent])[0]).converged.all():
+            return bent if share else shape
+    raise InputError(
+        "plan: the loops cannot be closed on a straight way from start to goal, or one bent towards the reference."
+        " Give guess=..., positions to pass at which they can be."
+    )
 
 
 def _through(problem: Problem, shape: Array) -> Array:

@@ -28,6 +28,7 @@ from linkwise.robot.robot import Robot
 KNOTS = ("even", "free")
 ROUNDS = 8  # of adding constraint points
 STAGES, NEAR = 20, 1.6  # solves, and the factor between durations, where a solver went astray
+GAIN = 1e-3  # of the objective: less than that is none
 COARSE, SLIGHT = 20, 1e-3  # control points of a first approach, and how little the objective counts there
 
 
@@ -131,7 +132,7 @@ def _solved(
         warm = program.multipliers(duals) if duals else None
         how: dict[str, Any] = {"tolerance": 1e-8, "iterations": iterations}
         answer = solvers.solve(solver, program, variables.of(curve), monitor, **how, warm=warm)
-        if answer.status == "stopped" and answer.iterations < iterations and variables.time_is_free:
+        if answer.status == "stopped" and variables.time_is_free and _gained_nothing(program, curve, answer.x):
             curve = _by_durations(problem, variables, grid, curve, monitor, solver, how)
             answer = solvers.solve(solver, program, variables.of(curve), monitor, **how)
         duals = program.duals(answer.multipliers)
@@ -146,6 +147,12 @@ def _solved(
             break
         grid = finer
     return found
+
+
+def _gained_nothing(program: Program, curve: Curve, x: Array) -> bool:
+    """Whether a motion that was found is hardly better than the one before."""
+    before = program.f(program.variables.of(curve))
+    return program.f(x) > before - GAIN * abs(before)
 
 
 def _by_durations(

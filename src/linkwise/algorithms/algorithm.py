@@ -251,10 +251,10 @@ def algorithm(
 
     Args:
         inputs: names among those of `INPUTS`: q, qd, qdd, tau, ...; dt is one number.
-        outputs: name and shape of each, with widths nq, nv, nu (of tau), nb (moving bodies), nt (positions of all
-            joints, those that follow too), nc (cut joints; left out of the results of an open tree), np (parameters),
-            nm (drives), ne (motors behind springs), nl and nj (positions and velocities of joints without those) or
-            numbers.
+        outputs: name and shape of each, with widths nq, nv, nu (of tau), nb (moving bodies), nt and nr (positions and
+            velocities of all joints, those that follow too), nc (cut joints; left out of the results of an open tree),
+            np (parameters), nm (drives), ne (motors behind springs), nl and nj (positions and velocities of joints
+            without those) or numbers.
         uses: which of "gravity external base_motion" it takes from its `world`.
         torques_only: its outputs depend on the base parameters only, so bodies may be realigned and regrouped.
         rates: how many rates of what it takes from its `world` it needs.
@@ -294,6 +294,7 @@ def sizes(robot: Robot) -> dict[str, int]:
         "nu": robot.nu,
         "nc": len(robot.loops),
         "nt": robot.opened().nq,
+        "nr": robot.opened().nv,
         "nx": 3 * robot.nv,
         "ns": 2 * robot.nv,
         "nb": len(robot.moving_links),

@@ -21,7 +21,7 @@ from verdict import CLEAR, Verdict, crashed, refused, said, worst
 
 import linkwise as lw
 from linkwise.errors import LinkwiseError
-from linkwise.plan.examples import minimum_time
+from linkwise.planning.examples import minimum_time
 from support.mjcf import BODY, body, mjcf
 from support.mutate import Damaged
 
@@ -65,18 +65,18 @@ class Stage:
         self.robots = [(form, Damaged(text, "toml" if form == "toml" else "xml")) for form, text in every]
 
     def motion(self, path: Path) -> Any:
-        found = lw.trajectory.read(path, self.robot)
+        found = lw.motion.read(path, self.robot)
         return [x.tobytes() for x in (found.t, found.q, found.qd, found.qdd)]
 
 
 def simulation(path: Path) -> Any:
-    found = lw.Simulation.load(path)
+    found = lw.simulation.Simulation.load(path)
     columns = [column.tobytes() for column in found.columns().values()]
     return columns, [x.tolist() for x in found.events["half"]], found.status, found.notes, found.robot
 
 
 def planned(path: Path) -> Any:
-    found = lw.Plan.load(path)
+    found = lw.planning.Plan.load(path)
     return found.curve.points.tobytes(), found.curve.basis, found.duration, found.objective, found.robot
 
 
@@ -111,7 +111,7 @@ def table(stage: Stage, rng: random.Random) -> Verdict:
     path = stage.folder / "bad.csv"
     path.write_bytes(damaged(stage.good["run.csv"], rng))
     try:
-        found = lw.trajectory.read(path, stage.robot)
+        found = lw.motion.read(path, stage.robot)
     except LinkwiseError as error:
         return said(str(error), [path.name])
     if not all(np.isfinite(x).all() for x in (found.t, found.q, found.qd, found.qdd) if x is not None):
@@ -129,7 +129,7 @@ def loaded(path: Path) -> Verdict:
     except LinkwiseError as error:
         return said(str(error), [path.name, path.stem, "'", '"', "line"])
     v = [0.7] * robot.nv
-    tau = lw.inverse_dynamics(robot, (robot.q() + 0.3).tolist(), v, v)
+    tau = lw.inverse_dynamics.plain(robot, (robot.q() + 0.3).tolist(), v, v)
     return CLEAR if all(map(math.isfinite, tau)) else Verdict("silent", "a robot whose torques are not finite")
 
 
@@ -260,9 +260,9 @@ def remove(path: Path) -> None:
 
 READ: tuple[tuple[Callable[[Stage, Path], Any], tuple[str, ...]], ...] = (
     (lambda stage, path: lw.load(path), (".urdf", ".toml", ".xml")),
-    (lambda stage, path: lw.Simulation.load(path), (".npz", ".parquet")),
-    (lambda stage, path: lw.Plan.load(path), (".npz",)),
-    (lambda stage, path: lw.trajectory.read(path, stage.robot), (".npz", ".csv")),
+    (lambda stage, path: lw.simulation.Simulation.load(path), (".npz", ".parquet")),
+    (lambda stage, path: lw.planning.Plan.load(path), (".npz",)),
+    (lambda stage, path: lw.motion.read(path, stage.robot), (".npz", ".csv")),
 )
 WRITE: tuple[tuple[Callable[[Stage, Path], Any], tuple[str, ...]], ...] = (
     (lambda stage, path: stage.run.save(path), (".npz", ".csv", ".parquet")),

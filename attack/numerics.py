@@ -52,10 +52,10 @@ class Plain:
         self.robot = robot
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        algorithm = getattr(lw, name)
+        algorithm = getattr(lw.algorithms, name)
 
         def call(*inputs: Any) -> Any:
-            found = np.array(algorithm(self.robot, *(np.asarray(x).tolist() for x in inputs)))
+            found = np.array(algorithm.plain(self.robot, *(np.asarray(x).tolist() for x in inputs)))
             return found.reshape(self.robot.nv, -1) if name == "mass_matrix" else found
 
         return call

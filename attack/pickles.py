@@ -18,7 +18,7 @@ from machines import Zoo, numbers, tree
 from verdict import CLEAR, Verdict
 
 import linkwise as lw
-from linkwise.plan.examples import minimum_time
+from linkwise.planning.examples import minimum_time
 
 TRIES, QUICK, LONGEST = 3_000, 60, 120.0
 ELSEWHERE = "import pickle, sys; sys.stdout.buffer.write(pickle.dumps(pickle.load(sys.stdin.buffer)))"
@@ -36,10 +36,12 @@ class Stage:
             rr, lw.load("fourbar"), run, run.energy, minimum_time(8, iterations=20, progress=False), *errors,
             lw.UnknownNameError("joint", "elbo", ["elbow", "wrist"]), rr.diagnostics, rr.links, rr.joints, rr.slots,
             lw.Vec3(1.0, 2.0, 3.0), lw.Pose(), lw.Motion(), lw.Wrench(), lw.Friction(1.0, 2.0), lw.Limits(-1, 1),
-            lw.Drag((0.1, 0.1, 0.1)), lw.GroundContact(1e4, 10.0), lw.JointStop(-1.0, 1.0), lw.Thrust((1.0, 0.0, 0.0)),
-            lw.Path.through(np.random.default_rng(1).uniform(-1, 1, (4, 2)), rr), lw.delta(), lw.gough_stewart(),
-            lw.time(), lw.effort(), 0.5 * lw.time() + lw.effort(), lw.limits("effort"), lw.base_parameters(rr).values,
-            lw.to_khalil(rr), lw.inverse_dynamics, lw.derivative(lw.inverse_dynamics, "q"), lw,
+            lw.simulation.Drag((0.1, 0.1, 0.1)), lw.simulation.GroundContact(1e4, 10.0),
+            lw.simulation.JointStop(-1.0, 1.0), lw.simulation.Thrust((1.0, 0.0, 0.0)),
+            lw.planning.Path.through(np.random.default_rng(1).uniform(-1, 1, (4, 2)), rr), lw.delta(),
+            lw.gough_stewart(), lw.cost.time(), lw.cost.effort(), 0.5 * lw.cost.time() + lw.cost.effort(),
+            lw.limit.joints("effort"), lw.base_parameters(rr).values, lw.dh.to_khalil(rr), lw.inverse_dynamics,
+            lw.derivative(lw.inverse_dynamics, "q"), lw,
         ]  # fmt: skip
         self.rare = 0.05 if quick else 0.01
 

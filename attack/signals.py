@@ -25,7 +25,7 @@ from verdict import CLEAR, Verdict, same, worst
 
 import linkwise as lw
 from linkwise.backend import arrays, native
-from linkwise.plan.examples import minimum_time, time_and_effort
+from linkwise.planning.examples import minimum_time, time_and_effort
 from support.arms import arm, states
 
 TRIES, QUICK, LONGEST = 1_000, 12, 120.0
@@ -74,7 +74,7 @@ class Stage:
     def simulate(self, rng: random.Random) -> Any:
         run = lw.simulate(arm(2, mass=1.0 + rng.random()), [0.1, 0.2], None, 0.5)
         run.save(self.folder / "run.npz")
-        lw.Simulation.load(self.folder / "run.npz")
+        lw.simulation.Simulation.load(self.folder / "run.npz")
         return run.status
 
     def sweep(self, rng: random.Random) -> None:
@@ -82,7 +82,7 @@ class Stage:
             lw.sweep(time_and_effort, [0.0, 0.01, 0.02], executor=executor, progress=False)
 
     def walk(self, rng: random.Random) -> None:
-        lw.gait.walk(solver="scipy", iterations=1, progress=False)
+        lw.walking.walk(solver="scipy", iterations=1, progress=False)
 
 
 def prepare(folder: Path, quick: bool) -> Stage:

@@ -22,7 +22,7 @@ from verdict import CLEAR, Verdict, crashed, said, same
 
 import linkwise as lw
 from linkwise.errors import LinkwiseError
-from linkwise.plan.examples import minimum_time
+from linkwise.planning.examples import minimum_time
 from support.arms import arm
 
 TRIES, QUICK, LONGEST = 120, 6, 200.0
@@ -97,7 +97,7 @@ def chain(rng: random.Random) -> Any:
     x = [np.random.default_rng(n).uniform(-0.1, 0.1, n) for _ in kernel.inputs]
     found = kernel(*x)
     if algorithm is lw.inverse_dynamics:
-        return same(found, lw.inverse_dynamics(robot, *(a.tolist() for a in x)), 1e-9, f"torques of {n} joints")
+        return same(found, lw.inverse_dynamics.plain(robot, *(a.tolist() for a in x)), 1e-9, f"torques of {n} joints")
     return found
 
 
@@ -105,7 +105,13 @@ def too_large(rng: random.Random) -> Any:
     """A question whose answer has too many numbers to be written down."""
     n = rng.choice((1000, 3000))
     algorithm = rng.choice(
-        (lw.inverse_dynamics_hessian, lw.regressor, lw.coriolis_matrix, lw.linearization, lw.kinematics_derivatives)
+        (
+            lw.algorithms.inverse_dynamics_hessian,
+            lw.regressor,
+            lw.algorithms.coriolis_matrix,
+            lw.algorithms.linearization,
+            lw.algorithms.kinematics_derivatives,
+        )
     )
     return lw.compile(arm(n, mass=0.1), algorithm)
 

@@ -109,7 +109,7 @@ def counts() -> list[dict]:
     for n in range(2, 11):
         robot = robots.general_chain(n)
         kernels = {
-            "Nasser": lw.compile(robot, lw.inbound_outbound),
+            "Nasser": lw.compile(robot, lw.algorithms.inbound_outbound),
             "inertia matrix": lw.compile(robot, lw.forward_dynamics, route="inertia"),
             "articulated": lw.compile(robot, lw.forward_dynamics, route="articulated"),
         }

@@ -23,7 +23,7 @@ import linkwise as lw
 joints, name = int(sys.argv[1]), sys.argv[2]
 robot = lw.random_tree(0, joints, branching=0.0, fixed=0.0, kinds=("revolute",))
 start, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-kernel = lw.compile(robot, getattr(lw, name))
+kernel = lw.compile(robot, getattr(lw.algorithms, name))
 rng = np.random.default_rng(0)
 inputs = [rng.uniform(-0.1, 0.1, shape) for shape in kernel.inputs.values()]
 kernel(*inputs)

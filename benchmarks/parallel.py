@@ -17,7 +17,7 @@ MACHINES = {
 }
 
 
-def states(robot: lw.ParallelRobot, home: tuple[float, ...], rows: int) -> tuple[np.ndarray, ...]:
+def states(robot: lw.parallel.ParallelRobot, home: tuple[float, ...], rows: int) -> tuple[np.ndarray, ...]:
     """Poses around a home, velocities and accelerations."""
     rng = np.random.default_rng(0)
     pose = np.array(home) + 0.03 * rng.uniform(-1.0, 1.0, (rows, robot.nq))
@@ -98,7 +98,7 @@ def against_pinocchio() -> dict:
     }  # fmt: skip
 
 
-def _tree(robot: lw.ParallelRobot) -> tuple:
+def _tree(robot: lw.parallel.ParallelRobot) -> tuple:
     """Platform and legs as a tree of Pinocchio's with point constraints, and the places of the slides."""
     import pinocchio as pin
 

@@ -28,9 +28,9 @@ def reached() -> dict:
     return found
 
 
-def random_path(robot: lw.Robot, seed: int) -> lw.Path:
+def random_path(robot: lw.Robot, seed: int) -> lw.planning.Path:
     """A smooth path through some random points."""
-    return lw.Path.through(np.random.default_rng(seed).uniform(-1.5, 1.5, (4 + seed % 5, robot.nq)), robot)
+    return lw.planning.Path.through(np.random.default_rng(seed).uniform(-1.5, 1.5, (4 + seed % 5, robot.nq)), robot)
 
 
 def timings(paths: int = 50, intervals: int = 400) -> dict:
@@ -72,7 +72,9 @@ def timings(paths: int = 50, intervals: int = 400) -> dict:
     }
 
 
-def toppra_time(robot: lw.Robot, path: lw.Path, grid: np.ndarray, effort: np.ndarray, velocity: np.ndarray) -> float:
+def toppra_time(
+    robot: lw.Robot, path: lw.planning.Path, grid: np.ndarray, effort: np.ndarray, velocity: np.ndarray
+) -> float:
     """The time that TOPP-RA finds, its constraints built by our compiled inverse dynamics."""
     import toppra
     from toppra import algorithm, constraint, interpolator
@@ -102,7 +104,7 @@ def steps(count: int = 3000) -> dict:
     robot = robots.stanford()
     scaler = lw.scaler(robot, effort=[40.0, 70.0, 120.0, 3.0, 4.0, 1.0], effort_rate=1000.0)
     points = np.random.default_rng(0).uniform(0.2, 0.8, (4, 6))
-    motion = lw.Path.through(points, robot).eased().derivatives(scaler.places / 4.0 + 0.3)
+    motion = lw.planning.Path.through(points, robot).eased().derivatives(scaler.places / 4.0 + 0.3)
     motion = motion * (4.0 ** -np.arange(4.0))[:, None, None]
     rows = scaler._parts(*motion)
     found = {}

@@ -11,11 +11,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import linkwise as lw
-from linkwise.plan.curve import Basis, Curve
-from linkwise.plan.ends import State
-from linkwise.plan.examples import minimum_time
-from linkwise.plan.problem import Problem
-from linkwise.plan.words import Sum
+from linkwise.planning.curve import Basis, Curve
+from linkwise.planning.ends import State
+from linkwise.planning.examples import minimum_time
+from linkwise.planning.problem import Problem
+from linkwise.planning.words import Sum
 from linkwise.report.bench import interleaved
 
 POINTS, COUNT, DEGREE = 200, 20, 4
@@ -31,7 +31,7 @@ def problem(robot: lw.Robot) -> Problem:
     """Minimum time under limits of torque, at 200 points."""
     goal = 0.5 + 0.1 * np.arange(robot.nv)
     basis = Basis.uniform(DEGREE, COUNT)
-    return Problem(robot, State(robot.q()), State(goal), Sum.of(lw.time()), (lw.limits("effort"),), basis)
+    return Problem(robot, State(robot.q()), State(goal), Sum.of(lw.cost.time()), (lw.limit.joints("effort"),), basis)
 
 
 def by_pinocchio(robot: lw.Robot, program, s: np.ndarray):

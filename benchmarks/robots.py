@@ -72,7 +72,7 @@ def mujoco_acceleration(name: str, order: Permutation, q: np.ndarray, qd: np.nda
     """Rows of accelerations as MuJoCo has them: a free base's are classical, linear ones in the world's axes."""
     qacc = qdd[:, order.v].copy()
     if name in FLOATING:
-        qacc[:, :3] = _turned(q, lw.classical_acceleration(robot(name), qd, qdd)[:, :3])
+        qacc[:, :3] = _turned(q, lw.compile(robot(name)).classical_acceleration(qd, qdd)[:, :3])
     return qacc
 
 

@@ -22,13 +22,13 @@ def main() -> None:
     import loading
     import operations
     import paths
-    import planning
     import rates
     import startup
-    import walking
 
     import closed
     import parallel
+    import planning
+    import walking
 
     sections = {
         "inverse_dynamics": inverse_dynamics.run,

@@ -25,12 +25,11 @@ napoleon_numpy_docstring = False
 def with_algorithms(app, docname, source):
     """Put all algorithms, which are no functions to autodoc, into the page of public names."""
     lines = []
-    for name, a in ((name, getattr(lw, name)) for name in lw.__all__):
+    for name, a in sorted(vars(lw.algorithms).items()):
         if isinstance(a, lw.Algorithm):
             options = ["*", *a.static] if a.static else []
-            lines.append(
-                f".. autofunction:: linkwise.{name}({', '.join([*a.inputs, *options])}) -> {', '.join(a.outputs)}"
-            )
+            call = f"linkwise.algorithms.{name}({', '.join([*a.inputs, *options])})"
+            lines.append(f".. autofunction:: {call} -> {', '.join(a.outputs)}")
     source[0] = source[0].replace("ALGORITHMS", "\n\n".join(lines))
 
 

@@ -31,7 +31,7 @@ def main() -> None:
 
     # a reference that wants to do the same in half of that time
     wanted = 0.5 * motion.duration
-    path = lw.Path.through(points, robot).eased()
+    path = lw.planning.Path.through(points, robot).eased()
 
     def reference(s: np.ndarray) -> np.ndarray:
         return path.derivatives(np.clip(s / wanted, 0.0, 1.0)) * (wanted ** -np.arange(4.0))[:, None, None]

@@ -140,7 +140,7 @@ def test_long_names_and_capital_suffixes(tmp_path):
     write(tmp_path / ("n" * 250 + ".csv"))
     robot = lw.load("rr")
     lw.simulate(robot, [0.0, 0.0], None, 0.01).save(tmp_path / "RUN.NPZ")
-    assert len(lw.Simulation.load(tmp_path / "RUN.NPZ")) > 1
+    assert len(lw.simulation.Simulation.load(tmp_path / "RUN.NPZ")) > 1
     assert len(list(tmp_path.iterdir())) == 2
 
 
@@ -222,12 +222,12 @@ def test_what_is_no_file_is_not_waited_for(tmp_path, monkeypatch):
             lw.load(path)
     os.mkfifo(tmp_path / "a.csv")
     os.mkfifo(tmp_path / "a.npz")
-    for load in (lw.Plan.load, lw.Simulation.load):
+    for load in (lw.planning.Plan.load, lw.simulation.Simulation.load):
         with pytest.raises(lw.InputError, match="a named pipe"):
             load(tmp_path / "a.npz")
     for name in ("a.csv", "a.npz"):
         with pytest.raises(lw.InputError, match="a named pipe"):
-            lw.trajectory.read(tmp_path / name, lw.load("rr"))
+            lw.motion.read(tmp_path / name, lw.load("rr"))
 
 
 def test_what_a_shell_passes_on_is_read(tmp_path):
@@ -245,7 +245,7 @@ def test_sizes_are_bounded(tmp_path):
     path = tmp_path / "a.csv"
     with path.open("wb") as file:
         file.truncate(files.LARGEST + 1)  # sparse
-    for call in (lambda: contents(path, files.LARGEST), lambda: lw.trajectory.read(path, lw.load("rr"))):
+    for call in (lambda: contents(path, files.LARGEST), lambda: lw.motion.read(path, lw.load("rr"))):
         with pytest.raises(lw.InputError, match=r"a\.csv: expected at most 4 GB, got more\. Split it"):
             call()
 
@@ -295,7 +295,7 @@ HUGE = {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
 def test_archives_that_claim_too_much(tmp_path, members, how):
     path = archive(tmp_path / "a.npz", members, how)
     with pytest.raises(lw.InputError, match=r"a\.npz: expected"):
-        lw.trajectory.read(path, lw.load("rr"))
+        lw.motion.read(path, lw.load("rr"))
 
 
 def test_archives_that_grow_are_refused_before_they_do(tmp_path):
@@ -323,7 +323,7 @@ def test_an_archive_that_lost_arrays(tmp_path):
     data[data.index(b"q.npy", data.index(b"PK\1\2")) - 46 + 33] = 1  # the length of a remark, 256 characters
     (tmp_path / "a.npz").write_bytes(data)
     with pytest.raises(lw.InputError, match="expected arrays of numbers"):
-        lw.trajectory.read(tmp_path / "a.npz", lw.load("rr"))
+        lw.motion.read(tmp_path / "a.npz", lw.load("rr"))
 
 
 def damaged(good, rng):
@@ -343,20 +343,20 @@ def saved(tmp_path_factory):
     events = {"half": lambda t, q, qd: t - 0.025}
     run = lw.simulate(robot, [0.1, 0.2], None, 0.05, events=events)
     plan = lw.plan(
-        robot, [0.0, -2.0], [1.0, -1.0], minimize=lw.time(), subject_to=[lw.limits("effort")], progress=False
+        robot, [0.0, -2.0], [1.0, -1.0], minimize=lw.cost.time(), subject_to=[lw.limit.joints("effort")], progress=False
     )
 
     def simulation(path):
-        found = lw.Simulation.load(path)
+        found = lw.simulation.Simulation.load(path)
         columns = [column.tobytes() for column in found.columns().values()]
         return columns, [x.tolist() for x in found.events["half"]], found.status, found.notes, found.robot
 
     def planned(path):
-        found = lw.Plan.load(path)
+        found = lw.planning.Plan.load(path)
         return found.curve.points.tobytes(), found.curve.basis, found.duration, found.objective, found.robot
 
     def motion(path):
-        found = lw.trajectory.read(path, robot)
+        found = lw.motion.read(path, robot)
         return [x.tobytes() for x in (found.t, found.q, found.qd, found.qdd)]
 
     readers = {"run.npz": simulation, "run.parquet": simulation, "plan.npz": planned, "motion.npz": motion}
@@ -402,7 +402,7 @@ def test_simulations_have_finite_numbers(saved, tmp_path, change):
         every = dict(found)
     np.savez(tmp_path / "a.npz", **{key: change.get(key, lambda x: x)(x) for key, x in every.items()})
     with pytest.raises(lw.InputError, match=r"a\.npz: expected"):
-        lw.Simulation.load(tmp_path / "a.npz")
+        lw.simulation.Simulation.load(tmp_path / "a.npz")
 
 
 def test_a_simulation_that_failed_comes_back_with_its_infinities(tmp_path):
@@ -410,7 +410,7 @@ def test_a_simulation_that_failed_comes_back_with_its_infinities(tmp_path):
     with pytest.raises(lw.SimulationError) as caught:
         lw.simulate(robot, robot.q({}), None, 1.0, control=np.full(6, 1e308))
     caught.value.result.save(tmp_path / "a.npz")
-    assert lw.Simulation.load(tmp_path / "a.npz").status == "failed"
+    assert lw.simulation.Simulation.load(tmp_path / "a.npz").status == "failed"
 
 
 @pytest.mark.parametrize(
@@ -431,4 +431,4 @@ def test_plans_have_finite_numbers(saved, tmp_path, change):
         every = dict(found)
     np.savez(tmp_path / "a.npz", **{key: change.get(key, lambda x: x)(x) for key, x in every.items()})
     with pytest.raises(lw.InputError, match=r"a\.npz: expected"):
-        lw.Plan.load(tmp_path / "a.npz")
+        lw.planning.Plan.load(tmp_path / "a.npz")

@@ -82,7 +82,7 @@ def test_masked_numbers_are_refused_however_many_threads_there_are(rows, backend
                 kernel(masked, *x[1:])
         bare = lw.compile(robot, lw.inverse_dynamics, threads=threads)(np.ma.masked_array(x[0]), *x[1:])
         np.testing.assert_array_equal(np.asarray(bare), expected)
-    energy = lw.compile(robot, lw.kinetic_energy)
+    energy = lw.compile(robot, lw.algorithms.kinetic_energy)
     with pytest.raises(lw.InputError, match="without masks"):
         energy(np.ma.masked_array(x[0][0], mask=[True, False, False]), x[1][0])
 
@@ -228,7 +228,7 @@ def test_several_outputs_are_a_named_tuple(threads):
 @pytest.mark.parametrize("backend", ["llvm", "numpy"])
 def test_a_number_for_each_row(backend, monkeypatch):
     monkeypatch.setenv("LINKWISE_BACKEND", backend)
-    k = lw.compile(arm(3), lw.kinetic_energy)
+    k = lw.compile(arm(3), lw.algorithms.kinetic_energy)
     q, qd, _ = states(k.robot, 4)
     one = k(q[0], qd[0])
     assert isinstance(one, float)

@@ -17,7 +17,7 @@ KERNELS = {
     "inverse_dynamics": (lw.inverse_dynamics, {}),
     "mass_matrix": (lw.mass_matrix, {}),
     "joint_wrenches": (lw.joint_wrenches, {"external": ("tool",), "gravity": "input"}),
-    "kinetic_energy": (lw.kinetic_energy, {"base_motion": True}),
+    "kinetic_energy": (lw.algorithms.kinetic_energy, {"base_motion": True}),
     "regressor": (lw.regressor, {}),
     "jacobian": (lw.jacobian, {"frame": "tool"}),
     "with parameters": (lw.inverse_dynamics, {"parameters": ("link2.mass", "joint1.coulomb")}),
@@ -44,7 +44,7 @@ def test_c_gives_the_kernels_numbers(case, tmp_path):
 
 
 def test_the_functions_name_can_be_chosen(tmp_path):
-    k = lw.compile(arm(2), lw.gravity_forces)
+    k = lw.compile(arm(2), lw.algorithms.gravity_forces)
     source, header = k.c_source("hold_still"), k.c_header(name="hold_still")
     assert "#ifndef HOLD_STILL_H" in header
     library = shared_object(tmp_path, source, header)
@@ -55,7 +55,7 @@ def test_the_functions_name_can_be_chosen(tmp_path):
 
 @pytest.mark.parametrize("name", ["", "1st", "two words", "a-b", "int", "sin", "class", "f(", "été", 3, "x\n"])
 def test_names_that_c_does_not_allow(name):
-    k = lw.compile(arm(2), lw.gravity_forces)
+    k = lw.compile(arm(2), lw.algorithms.gravity_forces)
     for write in (k.c_source, k.c_header):
         with pytest.raises(InputError, match="c_source name: expected"):
             write(name)
@@ -121,7 +121,7 @@ def test_names_that_c_has_itself(tmp_path):
 
 
 @pytest.mark.parametrize("links", [1, 2])
-@pytest.mark.parametrize("algorithm", [lw.inverse_dynamics, lw.potential_energy, lw.momentum])
+@pytest.mark.parametrize("algorithm", [lw.inverse_dynamics, lw.algorithms.potential_energy, lw.algorithms.momentum])
 def test_a_robot_that_cannot_move(algorithm, links, tmp_path):
     k = lw.compile(still(links), algorithm)
     shared_object(tmp_path, k.c_source(), k.c_header())
@@ -131,7 +131,7 @@ def test_a_robot_that_cannot_move(algorithm, links, tmp_path):
     "name", ["a */ b", "a /* b", "two\nlines", "back\\", "what??/", "Ärmchen", '"quoted"', "%s {0}"]
 )
 def test_a_robots_name_cannot_break_the_comment(name, tmp_path):
-    k = lw.compile(arm(1, name=name), lw.gravity_forces)
+    k = lw.compile(arm(1, name=name), lw.algorithms.gravity_forces)
     shared_object(tmp_path, k.c_source(), k.c_header())
 
 

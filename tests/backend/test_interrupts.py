@@ -193,7 +193,7 @@ import atexit
 atexit.register(lambda: print(late(states(arm(3), 5)[0]).shape))  # what is registered first comes last
 from support.arms import arm, states
 import linkwise as lw
-late = lw.compile(arm(3), lw.gravity_forces)
+late = lw.compile(arm(3), lw.algorithms.gravity_forces)
 lw.compile(arm(3), lw.inverse_dynamics)(*states(arm(3), 5))
 """
 

@@ -191,7 +191,7 @@ def test_a_bad_row_spoils_no_other_and_is_silent(alone, kernels, bad, threads):
 def test_an_input_without_influence_may_be_nan(robot):
     """Gravity forces of the first joint about the vertical do not depend on its angle."""
     q = states(robot, 5)[0]
-    g = lw.compile(robot, lw.gravity_forces)
+    g = lw.compile(robot, lw.algorithms.gravity_forces)
     spoilt = q.copy()
     spoilt[:, 0] = np.nan
     np.testing.assert_array_equal(g(spoilt), g(q))

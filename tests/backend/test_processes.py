@@ -54,9 +54,9 @@ def test_dynamics_are_pickled(options):
     assert again.robot == dyn.robot
 
 
-@pytest.mark.parametrize("name", [n for n in lw.__all__ if isinstance(getattr(lw, n), lw.Algorithm)])
+@pytest.mark.parametrize("name", [n for n, a in vars(lw.algorithms).items() if isinstance(a, lw.Algorithm)])
 def test_algorithms_are_pickled_by_name(name):
-    algorithm = getattr(lw, name)
+    algorithm = getattr(lw.algorithms, name)
     assert pickle.loads(pickle.dumps(algorithm)) is algorithm
 
 
@@ -70,7 +70,7 @@ def test_concurrent_first_calls_compile_once(monkeypatch):
 
     k = lw.compile(arm(3, mass=2.25), lw.inverse_dynamics, threads=2)
     k_again = lw.compile(arm(3, mass=2.25), lw.inverse_dynamics)
-    lw.compile(arm(2), lw.gravity_forces)(np.zeros(2))
+    lw.compile(arm(2), lw.algorithms.gravity_forces)(np.zeros(2))
     monkeypatch.setattr(llvm, "compile_objects", counted)
     barrier = threading.Barrier(8)
     x = states(k.robot, 700)

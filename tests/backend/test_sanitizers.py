@@ -61,7 +61,7 @@ ALGORITHMS = {
     "derivatives": (lw.inverse_dynamics_derivatives, {}),
     "forward derivatives": (lw.forward_dynamics_derivatives, {}),
     "wrenches": (lw.joint_wrenches, {"base_motion": True, "gravity": "input"}),
-    "integrate": (lw.integrate, {}),
+    "integrate": (lw.algorithms.integrate, {}),
     "regressor": (lw.regressor, {}),
 }
 LARGE = ("derivatives", "forward derivatives", "regressor")  # of a long chain: minutes of gcc
@@ -131,7 +131,7 @@ def test_generated_c_is_sound(tmp_path, robot, algorithm):
     assert outputs(binary, kernel, extreme).shape == theirs.shape  # none stops, whatever comes
 
 
-@pytest.mark.parametrize("algorithm", [lw.inverse_dynamics, lw.potential_energy])
+@pytest.mark.parametrize("algorithm", [lw.inverse_dynamics, lw.algorithms.potential_energy])
 def test_a_robot_that_cannot_move(tmp_path, algorithm):
     kernel = lw.compile(still(2), algorithm)
     program(tmp_path, kernel)

@@ -55,7 +55,7 @@ def test_wrench_through_a_weld():
 
 
 def test_gravity_as_input_still_has_a_width(robot):
-    k = lw.compile(robot, lw.potential_energy, gravity="input")
+    k = lw.compile(robot, lw.algorithms.potential_energy, gravity="input")
     assert k(np.zeros((5, 0)), np.zeros(3)).shape == (5,)
 
 

@@ -21,7 +21,7 @@ def test_dh_table(folder):
     assert "modified DH parameters" in text
     assert "elbow" in text
     facts = json.loads(linkwise("convert", "arm.urdf", "--dh", "--json").stdout)
-    again = lw.modified_dh([lw.DHRow(**_row(r)) for r in facts["rows"]], gravity=facts["gravity"])
+    again = lw.modified_dh([lw.dh.DHRow(**_row(r)) for r in facts["rows"]], gravity=facts["gravity"])
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, 10, 3))
     ours, theirs = (lw.compile(r).inverse_dynamics(q, qd, qdd) for r in (lw.load("arm.urdf"), again))
     np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-12 * np.abs(ours).max())

@@ -67,7 +67,7 @@ def test_names_are_not_markup(folder):
 def test_a_parallel_robot(folder):
     """Its legs, the order of forces, operations; `check` knows it too, and options of trees are refused."""
     robot = lw.delta(arm=0.25, forearm=0.6)
-    robot.save("delta.toml")
+    lw.save(robot, "delta.toml")
     text = linkwise("info", "delta.toml").stdout
     assert "a translation platform on 3 legs, 3 actuated joints" in text
     assert f"order of forces: {', '.join(robot.names)}" in text

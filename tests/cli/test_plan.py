@@ -25,7 +25,7 @@ force = 500
 [[via]]
 at = 0.5
 q = { joint1 = 0.5 }
-[[keep_out]]
+[[clearance]]
 frame = "link2"
 radius = 0.01
 half_space = [[0.0, 1.0, 0.0], -0.6]
@@ -44,12 +44,12 @@ def test_a_problem_is_that_of_the_library(folder):
     assert "rr: converged: " in done.stdout
     assert "effort.joint1" in done.stdout
     same = lw.plan(
-        lw.load("rr"), [0.0, -2.0], [1.0, -1.0], lw.time() + 1e-4 * lw.effort(joints=["joint1"]),
-        [lw.limits("effort", velocity=20.0), lw.reaction("joint2", force=500), lw.via(0.5, q={"joint1": 0.5}),
-         lw.keep_out("link2", 0.01, half_space=((0.0, 1.0, 0.0), -0.6))],
+        lw.load("rr"), [0.0, -2.0], [1.0, -1.0], lw.cost.time() + 1e-4 * lw.cost.effort(joints=["joint1"]),
+        [lw.limit.joints("effort", velocity=20.0), lw.limit.reaction("joint2", force=500),
+         lw.limit.via(0.5, q={"joint1": 0.5}), lw.limit.clearance("link2", 0.01, half_space=((0.0, 1.0, 0.0), -0.6))],
         control_points=12, solver="uno",
     )  # fmt: skip
-    found = lw.Plan.load(folder / "fast.npz")
+    found = lw.planning.Plan.load(folder / "fast.npz")
     assert found.duration == pytest.approx(same.duration, abs=1e-9)
     assert (folder / "fast.png").read_bytes().startswith(b"\x89PNG")
     done = linkwise("plan", "rr", file, "--guess", "fast.npz", "-o", "fast.csv", "--step", "0.01", "--json")

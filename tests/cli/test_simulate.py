@@ -5,7 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.cli.simulate import sine
-from linkwise.simulate.system import System
+from linkwise.simulation.system import System
 from support.command import error, linkwise
 
 
@@ -15,7 +15,7 @@ def test_a_fall_is_that_of_the_library(folder):
     assert done.exit_code == 0, done.output
     assert "arm: finished, 0 to 1 s in " in done.stdout
     assert "energy drift " in done.stdout
-    found = lw.Simulation.load(folder / "fall.npz")
+    found = lw.simulation.Simulation.load(folder / "fall.npz")
     same = lw.simulate(found.robot, {"shoulder": 0.5}, {"elbow": 1.0}, 1.0, control={"turn": 2.0})
     np.testing.assert_array_equal(found.q, same.q)
     assert found.robot == lw.load("arm.urdf")
@@ -65,7 +65,7 @@ def test_a_simulation_that_cannot_go_on_keeps_what_it_has(folder):
     found = json.loads(done.stdout)
     assert found["status"] == "failed"
     assert "expected finite accelerations" in found["problem"]
-    assert len(lw.Simulation.load("run.npz")) == found["rows"]
+    assert len(lw.simulation.Simulation.load("run.npz")) == found["rows"]
     text = linkwise("simulate", "arm.urdf", "--torque", "turn=1e30").stdout
     assert "problem: simulate: expected finite" in text
     assert "To keep the motion" in text
@@ -115,7 +115,7 @@ def test_ctrl_c_keeps_what_there_is_and_ends_as_in_other_commands(folder, monkey
     done = linkwise("simulate", "arm.urdf", "--json", "-o", "part.npz")
     assert done.exit_code == 130
     assert json.loads(done.stdout)["status"] == "interrupted"
-    assert 0.0 < lw.Simulation.load("part.npz").t[-1] <= 0.5
+    assert 0.0 < lw.simulation.Simulation.load("part.npz").t[-1] <= 0.5
 
 
 def test_a_budget_keeps_what_there_is_and_says_so(folder):
@@ -125,7 +125,7 @@ def test_a_budget_keeps_what_there_is_and_says_so(folder):
     assert told["status"] == "out of steps"
     assert "used up its max_steps=10" in told["problem"]
     assert told["steps"] == 10
-    assert 0.0 < lw.Simulation.load("part.npz").t[-1] < 2.0
+    assert 0.0 < lw.simulation.Simulation.load("part.npz").t[-1] < 2.0
     done = linkwise("simulate", "puma560", "--time", "1e7", "--time-limit", "0.05", "-o", "part.csv")
     assert done.exit_code == 1
     assert "out of time" in done.stdout

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.motion import read
 from linkwise.report.torques import torques_along
-from linkwise.trajectory import read
 from support.command import error, linkwise
 
 W, A = np.array([1.0, 1.5, 2.0]), np.array([0.4, 0.3, 0.5])
@@ -52,7 +52,7 @@ def test_torques_are_those_of_the_exact_motion(soft, derivatives, bound):
     assert result.exit_code == 0
     assert "shoulder.motor, elbow.motor follow from the joints; fourth derivatives from a quintic" in result.stdout
     robot = lw.load("arm.urdf", side="soft.toml").without_friction()
-    kernel = lw.compile(robot, lw.elastic_feedforward, external="tool")
+    kernel = lw.compile(robot, lw.algorithms.elastic_feedforward, external="tool")
     exact = kernel(*path(t), load, 0.0 * load, 0.0 * load)
     found = table("out.csv")
     for k, name in enumerate(("turn", "shoulder.motor", "elbow.motor")):

@@ -70,7 +70,7 @@ def test_other_machines_and_files_of_them(motions, robot, file):
     assert "101 rows, 0 to 2 s" in text.stdout
     assert "All poses are within reach" in text.stdout
     assert linkwise("convert", robot, "machine.toml").exit_code == 0
-    assert lw.ParallelRobot.load("machine.toml") == lw.ParallelRobot.load(robot)
+    assert lw.load("machine.toml") == lw.load(robot)
     assert answer("torque", "machine.toml", "out.csv")["peaks"] == answer("torque", robot, "out.csv")["peaks"]
     assert linkwise("check", robot, "machine.toml").exit_code == 0
 
@@ -90,7 +90,7 @@ def test_loads(motions):
 
 
 def test_friction_is_left_out(motions):
-    lw.gough_stewart(friction=lw.Friction(50.0)).save("rough.toml")
+    lw.save(lw.gough_stewart(friction=lw.Friction(50.0)), "rough.toml")
     smooth = answer("torque", "gough_stewart", "hexapod.csv")["peaks"]
     assert answer("torque", "rough.toml", "hexapod.csv", "--no-friction")["peaks"] == smooth
     assert answer("torque", "rough.toml", "hexapod.csv")["peaks"] != smooth
@@ -127,9 +127,9 @@ def test_limits(motions):
                      limits=lw.Limits(0.8, 0.9, velocity=0.3, effort=45.0)) if j.kind == "prismatic" else j
             for j in leg.robot.joints
         ]  # fmt: skip
-        legs.append(lw.Leg(leg.name, leg.robot.replace(joints=joints), leg.tip, leg.at, leg.actuated, leg.base,
+        legs.append(lw.parallel.Leg(leg.name, leg.robot.replace(joints=joints), leg.tip, leg.at, leg.actuated, leg.base,
                            leg.home))  # fmt: skip
-    robot.replace(legs=legs).save("weak.toml")
+    lw.save(robot.replace(legs=legs), "weak.toml")
     facts = answer("torque", "weak.toml", "hexapod.csv", "-o", "out.csv", code=1)
     found = {(e["joint"], e["what"]): e for e in facts["exceeded"]}
     assert {what for _, what in found} == {"position", "velocity", "effort"}
@@ -169,18 +169,18 @@ def test_mistakes(motions):
     assert "is a parallel robot, and this command is for trees" in error("bench", "delta")
     assert "there is no form but .toml" in error("convert", "delta", "delta.urdf")
     assert "there is no --dh" in error("convert", "delta", "--dh")
-    assert "Parallel robots are loaded by ParallelRobot.load" in error("info", "hexapd")
+    assert "'gough_stewart'" in error("info", "hexapd")
 
 
 def test_names(motions):
     known = answer("robots")
-    assert set(lw.list_parallel_robots()) == {"delta", "gough_stewart", "three_rrr"} <= set(known)
-    for name in lw.list_parallel_robots():
+    assert known == lw.list_robots()
+    for name in ("delta", "gough_stewart", "three_rrr"):
         assert linkwise("info", name).exit_code == 0
         assert name in linkwise("robots").stdout
-    assert lw.ParallelRobot.load("delta") == lw.delta()
-    with pytest.raises(lw.InputError, match=r"unknown parallel robot 'hexapod'.*'gough_stewart'"):
-        lw.ParallelRobot.load("hexapod")
+    assert lw.load("delta") == lw.delta()
+    with pytest.raises(lw.InputError, match=r"unknown robot 'hexapod'.*'gough_stewart'"):
+        lw.load("hexapod")
 
 
 # ---- simulation

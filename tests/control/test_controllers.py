@@ -31,7 +31,7 @@ def test_computed_torque_makes_the_error_linear(seed):
     q, qd, _ = (x[0] for x in states(robot, 1))
     ref = references(robot.nv, 3)
     kp, kd = np.random.default_rng(seed).uniform(1.0, 50.0, (2, robot.nv))
-    tau = lw.compile(robot, lw.computed_torque, kp=tuple(kp), kd=tuple(kd))(q, qd, *ref)
+    tau = lw.compile(robot, lw.control.computed_torque, kp=tuple(kp), kd=tuple(kd))(q, qd, *ref)
     expected = ref[2] + kd * (ref[1] - qd) + kp * (ref[0] - q)
     assert error(dynamics(robot).forward_dynamics(q, qd, tau), expected) < 1e-9
 
@@ -42,7 +42,7 @@ def test_passivity_control_leaves_a_passive_error(seed):
     robot = rigid_robot(seed)
     dyn, (q, qd, _) = dynamics(robot), (x[0] for x in states(robot, 1))
     ref = references(robot.nv, 3)
-    tau = lw.compile(robot, lw.passivity_control, kp=30.0, kd=5.0)(q, qd, *ref)
+    tau = lw.compile(robot, lw.control.passivity_control, kp=30.0, kd=5.0)(q, qd, *ref)
     qdd = dyn.forward_dynamics(q, qd, tau)
     slope = 30.0 / 5.0
     sigma = ref[1] + slope * (ref[0] - q) - qd
@@ -51,7 +51,7 @@ def test_passivity_control_leaves_a_passive_error(seed):
     assert np.abs(left).max() < 1e-10 * np.abs(tau).max()
 
 
-@pytest.mark.parametrize("controller", [lw.computed_torque, lw.passivity_control])
+@pytest.mark.parametrize("controller", [lw.control.computed_torque, lw.control.passivity_control])
 def test_rigid_controllers_follow_a_motion(controller):
     robot = lw.load("rr").replace(gravity=(0.0, -9.81, 0.0))
     kernel = lw.compile(robot, controller, kp=400.0, kd=40.0)
@@ -86,7 +86,7 @@ def test_lyapunov_function_falls_as_the_source_says(seed):
     """dV2/dt along the closed loop = (52), for motors that no elastic joint carries, on any robot."""
     robot = with_free_motors(seed, 4, mount="base", floating=False).without_friction()
     n, m = len(robot.names), len(robot.coordinates) - len(robot.names)
-    kernel, V = (lw.compile(robot, a, **GAINS) for a in (lw.cascaded_control, lw.cascaded_lyapunov))
+    kernel, V = (lw.compile(robot, a, **GAINS) for a in (lw.control.cascaded_control, lw.control.cascaded_lyapunov))
     motion = curve(n, seed)
     q, qd, _ = (0.3 * x[0] for x in states(robot, 1, seed))
     qdd, h = flow(robot, kernel, q, qd, motion, 0.4), 1e-4
@@ -114,7 +114,7 @@ def test_lyapunov_function_falls_as_the_source_says(seed):
 
 def test_lyapunov_function_never_rises_in_simulation():
     robot = hua_arm()
-    kernel, V = (lw.compile(robot, a, **GAINS) for a in (lw.cascaded_control, lw.cascaded_lyapunov))
+    kernel, V = (lw.compile(robot, a, **GAINS) for a in (lw.control.cascaded_control, lw.control.cascaded_lyapunov))
     motion = curve(3, 5)
     times = np.linspace(0.0, 2.0, 401)
     result = lw.simulate(robot, {}, None, times, control=lambda t, q, qd: kernel(q, qd, *motion(t)).tau, progress=False)
@@ -129,7 +129,7 @@ def test_perfect_tracking_is_the_feedforward():
     robot, motion = hua_arm(), curve(3, 2)(0.7)
     feed = lw.compile(robot).elastic_feedforward(*motion)
     q, qd = (np.concatenate(x) for x in zip(motion[:2], feed[:2], strict=True))
-    found = lw.compile(robot, lw.cascaded_control, **GAINS)(q, qd, *motion)
+    found = lw.compile(robot, lw.control.cascaded_control, **GAINS)(q, qd, *motion)
     assert error(found.tau, feed.tau) < 1e-11
     assert error(found.theta_ref, feed.theta) < 1e-12
 
@@ -137,7 +137,7 @@ def test_perfect_tracking_is_the_feedforward():
 def test_known_loads_are_felt_by_the_motors_law_alone():
     """External wrenches change the motors' torques through the accelerations, not where motors should be."""
     robot = hua_arm()
-    plain, felt = (lw.compile(robot, lw.cascaded_control, external=x, **GAINS) for x in ((), ("tool",)))
+    plain, felt = (lw.compile(robot, lw.control.cascaded_control, external=x, **GAINS) for x in ((), ("tool",)))
     q, qd, _ = (x[0] for x in states(robot, 1))
     ref = curve(3, 1)(0.2)
     without, loaded = plain(q, qd, *ref), felt(q, qd, *ref, [[0, 0, 3, 0, 0, 0]], np.zeros((1, 6)))
@@ -147,7 +147,7 @@ def test_known_loads_are_felt_by_the_motors_law_alone():
 
 
 def test_controllers_are_pickled():
-    kernel = lw.compile(hua_arm(), lw.cascaded_control, **GAINS)
+    kernel = lw.compile(hua_arm(), lw.control.cascaded_control, **GAINS)
     state = np.ones((2, 4)), np.ones((5, 3))
     again = pickle.loads(pickle.dumps(kernel))
     assert np.array_equal(again(*state[0], *state[1]).tau, kernel(*state[0], *state[1]).tau)
@@ -167,16 +167,16 @@ def test_controllers_are_pickled():
 )
 def test_wrong_gains_are_named(change, message):
     with pytest.raises(lw.LinkwiseError, match=message):
-        lw.compile(hua_arm(), lw.cascaded_control, **{**GAINS, **change})
+        lw.compile(hua_arm(), lw.control.cascaded_control, **{**GAINS, **change})
 
 
 def test_wrong_robots_are_named():
     rigid = {"kp": 1.0, "kd": 1.0}
     with pytest.raises(lw.LinkwiseError, match="elastic one at joint 'joint3'"):
-        lw.compile(hua_arm(), lw.computed_torque, **rigid)
+        lw.compile(hua_arm(), lw.control.computed_torque, **rigid)
     with pytest.raises(lw.LinkwiseError, match="expected a robot with elastic drives"):
-        lw.compile(hua_arm().rigid(), lw.cascaded_control, **GAINS)
+        lw.compile(hua_arm().rigid(), lw.control.cascaded_control, **GAINS)
     with pytest.raises(lw.LinkwiseError, match="floating joint 'root'"):
-        lw.compile(lw.random_tree(1, 3, floating=True), lw.passivity_control, **rigid)
+        lw.compile(lw.random_tree(1, 3, floating=True), lw.control.passivity_control, **rigid)
     with pytest.raises(lw.InputError, match=r"expected kp=\.\.\."):
-        lw.compile(hua_arm(), lw.cascaded_control)
+        lw.compile(hua_arm(), lw.control.cascaded_control)

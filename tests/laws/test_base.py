@@ -106,7 +106,7 @@ def test_energy_of_a_moved_base(seed):
     light = robot.replace(*(Link(name) for name in base)).replace(joints=joints)
     q, qd, qdd = states(light)
     v, a, _ = base_motion(light, q, qd, qdd)
-    moved = lw.compile(standing(light), lw.kinetic_energy, base_motion=True)
+    moved = lw.compile(standing(light), lw.algorithms.kinetic_energy, base_motion=True)
     assert error(moved(q[:, 7:], qd[:, 6:], v, a), dynamics(light).kinetic_energy(q, qd)) < 1e-12
 
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise import columns
 from linkwise.algorithms.algorithm import Cheapest
+from linkwise.kernel import columns
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
 
 ALGORITHMS = {
     "M": lw.mass_matrix,
     "inverse": lw.inverse_dynamics_derivatives,
-    "wrenches": lw.joint_wrench_derivatives,
+    "wrenches": lw.algorithms.joint_wrench_derivatives,
     "forward": lw.forward_dynamics_derivatives,
-    "kinematics": lw.kinematics_derivatives,
+    "kinematics": lw.algorithms.kinematics_derivatives,
     "asked": lw.derivative(lw.forward_dynamics, "tau", "qd"),
 }
 ROBOTS = {
@@ -103,9 +103,9 @@ def snake():
     ("algorithm", "advice"),
     [
         (lw.regressor, "parameters="),
-        (lw.linearization, "forward_dynamics_derivatives"),
-        (lw.coriolis_matrix, "bias_forces"),
-        (lw.inverse_dynamics_hessian, "hessian_vector"),
+        (lw.algorithms.linearization, "forward_dynamics_derivatives"),
+        (lw.algorithms.coriolis_matrix, "bias_forces"),
+        (lw.algorithms.inverse_dynamics_hessian, "hessian_vector"),
     ],
 )
 def test_what_is_too_large_is_refused_before_it_is_traced(snake, algorithm, advice, monkeypatch):

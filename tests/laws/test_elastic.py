@@ -80,10 +80,10 @@ def test_a_joint_named_as_a_motor_is_refused():
 def test_steps_between_configurations(seed):
     robot = elastic_tree(seed)
     q, qd, _ = states(robot)
-    moved = lw.integrate(robot, q, qd, 0.1)
-    assert error(lw.difference(robot, q, moved), 0.1 * qd) < 1e-12
+    moved = dynamics(robot).integrate(q, qd, 0.1)
+    assert error(dynamics(robot).difference(q, moved), 0.1 * qd) < 1e-12
     motors = [robot.slots[n].q for n in robot.coordinates[len(robot.names) :]]
-    assert error(lw.q_dot(robot, q, qd)[:, motors], qd[:, -len(motors) :]) < 1e-15
+    assert error(dynamics(robot).q_dot(q, qd)[:, motors], qd[:, -len(motors) :]) < 1e-15
 
 
 # ---- inertia, energy, power
@@ -95,7 +95,7 @@ def test_torque_is_affine_in_acceleration(seed):
     dyn, (q, qd, qdd) = dynamics(robot), states(robot)
     M = dyn.mass_matrix(q)
     assert error(np.einsum("bij,bj->bi", M, qdd) + dyn.bias_forces(q, qd), dyn.inverse_dynamics(q, qd, qdd)) < 1e-13
-    assert error(lw.compile(robot, lw.unit_accelerations)(q), M) < 1e-13
+    assert error(lw.compile(robot, lw.algorithms.unit_accelerations)(q), M) < 1e-13
     assert np.linalg.eigvalsh(M).min() > 1e-6
     assert error(dyn.kinetic_energy(q, qd), 0.5 * np.einsum("bi,bij,bj->b", qd, M, qd)) < 1e-13
 
@@ -106,7 +106,7 @@ def test_coriolis_matrix_leaves_a_skew_matrix(seed):
     q, qd, _ = states(robot, 2)
     C = dynamics(robot).coriolis_matrix(q, qd)
     for k in range(len(q)):
-        M_dot = rate_along(robot, lambda q: lw.mass_matrix(robot, q), q[k], qd[k]).reshape(C[k].shape)
+        M_dot = rate_along(robot, lambda q: lw.mass_matrix.plain(robot, q), q[k], qd[k]).reshape(C[k].shape)
         assert error(C[k] + C[k].T, M_dot) < 1e-12
 
 
@@ -117,7 +117,7 @@ def test_forces_at_rest_are_the_gradient_of_potential_energy(seed):
     q, qd, _ = states(robot, 3)
     at_rest = dynamics(robot).bias_forces(q, 0.0 * qd)
     for k in range(len(q)):
-        slope = gradient(robot, lambda q: [lw.potential_energy(robot, q)[0]], q[k])[0]
+        slope = gradient(robot, lambda q: [lw.algorithms.potential_energy.plain(robot, q)[0]], q[k])[0]
         assert error(at_rest[k], slope) < 1e-12
 
 
@@ -128,8 +128,8 @@ def test_power_is_the_rate_of_energy(seed):
     q, qd, qdd = states(robot, 3)
     power = np.einsum("bi,bi->b", dynamics(robot).inverse_dynamics(q, qd, qdd), qd)
     for k in range(len(q)):
-        T = rate_along(robot, lambda q, qd: [lw.kinetic_energy(robot, q, qd)[0]], q[k], qd[k], qdd[k])
-        V = rate_along(robot, lambda q: [lw.potential_energy(robot, q)[0]], q[k], qd[k])
+        T = rate_along(robot, lambda q, qd: [lw.algorithms.kinetic_energy.plain(robot, q, qd)[0]], q[k], qd[k], qdd[k])
+        V = rate_along(robot, lambda q: [lw.algorithms.potential_energy.plain(robot, q)[0]], q[k], qd[k])
         assert abs(power[k] - T[0] - V[0]) < 1e-11 * (abs(power[k]) + abs(T[0]) + abs(V[0]))
 
 
@@ -233,7 +233,7 @@ def test_forward_after_inverse(seed):
     q, qd, qdd = states(robot)
     tau = dynamics(robot).inverse_dynamics(q, qd, qdd)
     assert error(dynamics(robot).forward_dynamics(q, qd, tau), qdd) < 1e-9
-    assert error(lw.compile(robot, lw.forward_by_columns)(q, qd, tau), qdd) < 1e-9
+    assert error(lw.compile(robot, lw.algorithms.forward_by_columns)(q, qd, tau), qdd) < 1e-9
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -247,7 +247,7 @@ def test_forward_after_inverse_with_base_motion_and_wrenches(seed):
     for route in ("inertia", "articulated"):
         back = lw.compile(robot, lw.forward_dynamics, route=route, **options)(q, qd, tau, *extra)
         assert error(back, qdd) < 1e-9, route
-    assert error(lw.compile(robot, lw.forward_by_columns, **options)(q, qd, tau, *extra), qdd) < 1e-9
+    assert error(lw.compile(robot, lw.algorithms.forward_by_columns, **options)(q, qd, tau, *extra), qdd) < 1e-9
 
 
 @pytest.mark.parametrize("mount", ["any", "parent", "base"])
@@ -275,7 +275,7 @@ def test_a_motor_without_inertia_is_named():
         with pytest.raises(lw.LinkwiseError, match="joint 'elbow': the motor of its elastic drive has no inertia"):
             lw.compile(robot, lw.forward_dynamics, route=route)
     with pytest.raises(lw.LinkwiseError, match="motor of its elastic drive"):
-        lw.compile(robot, lw.forward_by_columns)
+        lw.compile(robot, lw.algorithms.forward_by_columns)
     assert np.isfinite(lw.compile(robot).inverse_dynamics(*np.ones((3, 2)))).all()
     driven = lw.compile(robot, lw.hybrid_dynamics, driven=("elbow.motor",))  # its motion known, nothing is missing
     assert np.isfinite(driven(*np.ones((3, 2))).qdd).all()
@@ -296,7 +296,7 @@ def test_a_link_that_has_its_rotor_only():
 
 
 def test_schemes_without_elastic_drives_say_so():
-    for algorithm in (lw.inbound_outbound, lw.elastic_inverse):
+    for algorithm in (lw.algorithms.inbound_outbound, lw.algorithms.elastic_inverse):
         with pytest.raises(lw.LinkwiseError, match=r"elastic|rigid"):
             lw.compile(with_free_motors(0, floating=False, springs=0.0), algorithm)
 
@@ -324,7 +324,7 @@ def test_blocks_are_the_equations(seed):
 
 
 def test_blocks_are_of_elastic_robots():
-    for algorithm in (lw.elastic_blocks, lw.elastic_feedforward):
+    for algorithm in (lw.algorithms.elastic_blocks, lw.algorithms.elastic_feedforward):
         with pytest.raises(lw.LinkwiseError, match="expected a robot with elastic drives"):
             lw.compile(hua_arm().rigid(), algorithm)
 
@@ -363,7 +363,7 @@ def test_derivatives_by_complex_step(seed):
     for k in range(3 * robot.nv):
         step = np.concatenate(state).astype(complex)
         step[k] += 1j * STEP
-        tau, wrench = lw.joint_wrenches(robot, *(list(x) for x in np.split(step, 3)))
+        tau, wrench = lw.joint_wrenches.plain(robot, *(list(x) for x in np.split(step, 3)))
         slopes.append(np.imag([*tau, *wrench]) / STEP)
     tau, wrench = np.split(np.transpose(slopes), [robot.nv])
     for found, expected in zip(d, np.split(tau, 3, axis=1), strict=True):
@@ -385,8 +385,8 @@ def test_rates_of_torques_along_a_motion(seed):
     qddd = states(robot, 1, seed=5)[1][0]
     found = dynamics(robot).force_rates(q, qd, qdd, qddd)
     step = 1j * STEP
-    moved = q + step * lw.q_dot(robot, q, qd), qd + step * qdd, qdd + step * qddd
-    tau = lw.inverse_dynamics(robot, *(list(x) for x in moved))
+    moved = q + step * dynamics(robot).q_dot(q, qd), qd + step * qdd, qdd + step * qddd
+    tau = lw.inverse_dynamics.plain(robot, *(list(x) for x in moved))
     assert error(found.tau_dot, np.imag(tau) / STEP) < 1e-11
 
 
@@ -405,10 +405,15 @@ def test_odd_drives_are_remarked_on():
 def test_a_row_of_a_batch_is_the_plain_algorithm(seed):
     robot = elastic_tree(seed)
     state = states(robot, 5)
-    for algorithm in (lw.inverse_dynamics, lw.forward_dynamics, lw.motor_torques, lw.elastic_blocks):
+    for algorithm in (
+        lw.inverse_dynamics,
+        lw.forward_dynamics,
+        lw.algorithms.motor_torques,
+        lw.algorithms.elastic_blocks,
+    ):
         inputs = state[: len(algorithm.inputs)]
         found = lw.compile(robot, algorithm)(*inputs)
-        plain = algorithm(robot, *(x[3].tolist() for x in inputs))
+        plain = algorithm.plain(robot, *(x[3].tolist() for x in inputs))
         pairs = [(found, plain)] if len(algorithm.outputs) == 1 else zip(found, plain, strict=True)
         for whole, expected in pairs:
             assert error(whole[3].reshape(-1), expected) < 1e-11, algorithm.name

@@ -45,7 +45,7 @@ def least(robot):
     refusals = []
     for order in (2, 4, 6):
         try:
-            return lw.compile(robot, lw.elastic_feedforward, order=order), order
+            return lw.compile(robot, lw.algorithms.elastic_feedforward, order=order), order
         except lw.LinkwiseError as refusal:
             refusals.append(str(refusal))
     raise AssertionError(refusals)
@@ -67,7 +67,7 @@ def test_rates_of_motors_are_derivatives(seed):
 def test_external_wrenches_enter_with_their_rates():
     """A load that changes in time: theta's rates contain those of the load."""
     robot, h = hua_arm(), 1e-3
-    kernel = lw.compile(robot, lw.elastic_feedforward, external="tool")
+    kernel = lw.compile(robot, lw.algorithms.elastic_feedforward, external="tool")
     motion = polynomials(robot, 3, 2)
     assert list(kernel.inputs)[-3:] == ["f_ext", "f_ext_dot", "f_ext_ddot"]
 
@@ -92,7 +92,9 @@ def test_rigid_coupling_neglects_second_order_of_compliance(seed):
             for j in robot.joints
         ]
         stiff = robot.replace(joints=joints)
-        left.append(residual(stiff, motion, lw.compile(stiff, lw.elastic_feedforward, coupling="rigid")(*motion))[0])
+        left.append(
+            residual(stiff, motion, lw.compile(stiff, lw.algorithms.elastic_feedforward, coupling="rigid")(*motion))[0]
+        )
     assert left[0] < 1e-12 or (left[1] < 0.2 * left[0] and left[2] < 0.02 * left[0])
 
 
@@ -101,16 +103,16 @@ def test_a_motor_carried_by_what_it_moves_has_no_closed_form():
     links = [lw.Link("ground"), lw.Link("arm", 1.0, (0.1, 0, 0), (1, 1, 1))]
     robot = lw.Robot(links, [lw.Joint("elbow", "ground", "arm", drive=lw.Drive(motor, 10.0, 100.0))])
     with pytest.raises(lw.LinkwiseError, match=r"'elbow'.*no number of derivatives.*coupling=\"rigid\""):
-        lw.compile(robot, lw.elastic_feedforward)
-    assert lw.compile(robot, lw.elastic_feedforward, coupling="rigid").outputs["theta"] == (1,)
+        lw.compile(robot, lw.algorithms.elastic_feedforward)
+    assert lw.compile(robot, lw.algorithms.elastic_feedforward, coupling="rigid").outputs["theta"] == (1,)
 
 
 def test_wrong_uses_are_named():
     robot = hua_arm()
     with pytest.raises(lw.InputError, match="coupling: expected one of"):
-        lw.compile(robot, lw.elastic_feedforward, coupling="none")
+        lw.compile(robot, lw.algorithms.elastic_feedforward, coupling="none")
     with pytest.raises(lw.InputError, match=r"order: expected one of \(2, 4, 6\), got 3"):
-        lw.compile(robot, lw.elastic_feedforward, order=3)
+        lw.compile(robot, lw.algorithms.elastic_feedforward, order=3)
     follower = elastic_tree(5, mimic=0.5, elastic=1.0)
     with pytest.raises(lw.LinkwiseError, match="mimics another"):
-        lw.compile(follower, lw.elastic_feedforward, coupling="rigid")
+        lw.compile(follower, lw.algorithms.elastic_feedforward, coupling="rigid")

@@ -49,7 +49,7 @@ def test_coriolis_matrix_leaves_a_skew_matrix(seed):
     q, qd, _ = states(robot, 3)
     C = dynamics(robot).coriolis_matrix(q, qd)
     for k in range(len(q)):
-        M_dot = rate_along(robot, lambda q: lw.mass_matrix(robot, q), q[k], qd[k]).reshape(C[k].shape)
+        M_dot = rate_along(robot, lambda q: lw.mass_matrix.plain(robot, q), q[k], qd[k]).reshape(C[k].shape)
         assert error(C[k] + C[k].T, M_dot) < 1e-12
 
 
@@ -70,7 +70,7 @@ def test_gravity_torque_is_the_gradient_of_potential_energy(seed):
         (free, dynamics(free).gravity_forces(q)),
         (sprung, dynamics(sprung).inverse_dynamics(q, rest, rest)),
     ):
-        dV = [gradient(robot, lambda q, r=robot: lw.potential_energy(r, q), x)[0] for x in q]
+        dV = [gradient(robot, lambda q, r=robot: lw.algorithms.potential_energy.plain(r, q), x)[0] for x in q]
         assert error(tau, dV) < 1e-13
 
 
@@ -81,7 +81,7 @@ def test_power_is_the_rate_of_energy_and_losses(seed):
     tau = dyn.inverse_dynamics(q, qd, qdd)
 
     def energy(q, qd):
-        return lw.kinetic_energy(robot, q, qd)[0] + lw.potential_energy(robot, q)[0]
+        return lw.algorithms.kinetic_energy.plain(robot, q, qd)[0] + lw.algorithms.potential_energy.plain(robot, q)[0]
 
     for k in range(len(q)):
         taken = float(rate_along(robot, energy, q[k], qd[k], qdd[k])) + losses(robot, qd[k])

@@ -50,8 +50,11 @@ def test_sources_forms(seed):
     robot = lw.random_tree(seed, 6, **EVERYTHING)
     q, qd, tau = posed(robot)
     dyn = lw.compile(robot)
-    assert relative(lw.compile(robot, lw.inbound_outbound)(q, qd, tau), dyn.forward_dynamics(q, qd, tau)) < 1e-10
-    assert relative(lw.compile(robot, lw.unit_accelerations)(q), dyn.mass_matrix(q)) < 1e-13
+    assert (
+        relative(lw.compile(robot, lw.algorithms.inbound_outbound)(q, qd, tau), dyn.forward_dynamics(q, qd, tau))
+        < 1e-10
+    )
+    assert relative(lw.compile(robot, lw.algorithms.unit_accelerations)(q), dyn.mass_matrix(q)) < 1e-13
 
 
 @pytest.mark.parametrize("floating", [False, True])
@@ -109,7 +112,7 @@ def test_a_massless_free_link_is_named(route):
     with pytest.raises(lw.LinkwiseError, match=r"'wrist'.*'ghost'"):
         lw.compile(robot, lw.forward_dynamics, route=route)
     with pytest.raises(lw.LinkwiseError, match=r"'wrist'.*'ghost'"):
-        lw.compile(robot, lw.inbound_outbound)
+        lw.compile(robot, lw.algorithms.inbound_outbound)
     assert np.isfinite(lw.compile(robot).inverse_dynamics(*np.ones((3, 2)))).all()
 
 
@@ -135,7 +138,7 @@ def test_a_singular_state_is_nan_and_its_neighbours_in_the_batch_are_not(route, 
     tau = lw.compile(robot).inverse_dynamics(q, qd, qdd)
     found = lw.compile(robot, lw.forward_dynamics, route=route)(q, qd, tau)
     assert np.isnan(found[:5]).all()
-    assert np.isnan(lw.compile(robot, lw.inbound_outbound)(q, qd, tau)[:5]).all()
+    assert np.isnan(lw.compile(robot, lw.algorithms.inbound_outbound)(q, qd, tau)[:5]).all()
     assert np.abs(found[6:] - qdd[6:]).max() < 1e-10
     assert np.abs(found[5] - qdd[5]).max() < 1e-7
     mixed = lw.compile(robot, lw.hybrid_dynamics, driven=("yaw",), route=route)

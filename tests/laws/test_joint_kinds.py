@@ -40,7 +40,7 @@ def test_two_routes_agree(case, name):
     robot, dyn, q, qd, qdd, qddd = case
     given = {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "tau": 10.0 * qdd}
     bound = max(1e-10, 1e-14 * np.linalg.cond(dyn.mass_matrix(q)))
-    kernels = [lw.compile(robot, getattr(lw, name), route=route) for route in ROUTES[name]]
+    kernels = [lw.compile(robot, getattr(lw.algorithms, name), route=route) for route in ROUTES[name]]
     first, second = (k(*(given[x] for x in k.inputs)) for k in kernels)
     for a, b in zip(*((x if isinstance(x, tuple) else (x,)) for x in (first, second)), strict=True):
         close(a, b, bound)
@@ -53,7 +53,7 @@ def test_energy_and_power(case):
     close(dyn.kinetic_energy(q, qd), 0.5 * qd @ M @ qd)
     close(M, M.T)
     step = 1e-6
-    ahead, behind = (lw.integrate(robot, q, qd, s) for s in (step, -step))
+    ahead, behind = (dyn.integrate(q, qd, s) for s in (step, -step))
     slope = (dyn.potential_energy(ahead) - dyn.potential_energy(behind)) / (2.0 * step)
     close(dyn.gravity_forces(q) @ qd, slope, 1e-7)
     ideal = lw.compile(robot.without_friction())
@@ -68,7 +68,7 @@ def test_matrices_and_regressor(case):
     ideal = lw.compile(robot.without_friction())
     close(C @ qd + dyn.gravity_forces(q), ideal.bias_forces(q, qd))
     step = 1e-6
-    ahead, behind = (dyn.mass_matrix(lw.integrate(robot, q, qd, s)) for s in (step, -step))
+    ahead, behind = (dyn.mass_matrix(dyn.integrate(q, qd, s)) for s in (step, -step))
     skew = (ahead - behind) / (2.0 * step) - 2.0 * C
     if not any(s.kind.curved for s in robot.slots.values()):  # where M_dot is the rate of M's own components
         close(skew, -skew.T, 1e-6)

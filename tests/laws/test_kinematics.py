@@ -21,7 +21,7 @@ def test_velocity_is_the_rate_of_the_pose(seed):
     for name in points(robot):
         v, T = dyn.velocity(q, qd, name), dyn.pose(q, name)
         for k in range(len(q)):
-            T_dot = rate_along(robot, lambda q, n=name: lw.pose(robot, q, frame=n), q[k], qd[k]).reshape(4, 4)
+            T_dot = rate_along(robot, lambda q, n=name: lw.pose.plain(robot, q, frame=n), q[k], qd[k]).reshape(4, 4)
             assert error([*T_dot[:3, 3], *vee(T_dot[:3, :3] @ T[k, :3, :3].T)], v[k]) < 1e-12
 
 
@@ -32,7 +32,9 @@ def test_acceleration_is_the_rate_of_the_velocity(seed):
     for name in points(robot):
         a = dyn.acceleration(q, qd, qdd, name)
         for k in range(len(q)):
-            v_dot = rate_along(robot, lambda q, qd, n=name: lw.velocity(robot, q, qd, frame=n), q[k], qd[k], qdd[k])
+            v_dot = rate_along(
+                robot, lambda q, qd, n=name: lw.algorithms.velocity.plain(robot, q, qd, frame=n), q[k], qd[k], qdd[k]
+            )
             assert error(a[k], v_dot) < 1e-12
 
 
@@ -79,8 +81,8 @@ def test_momentum_is_that_of_the_bodies(seed):
     for k in range(len(q)):
         total = np.zeros(6)
         for link, mass, com, I_c in masses(robot):
-            T = np.reshape(lw.pose(robot, q[k].tolist(), frame=link), (4, 4))
-            T_dot = rate_along(robot, lambda q, n=link: lw.pose(robot, q, frame=n), q[k], qd[k]).reshape(4, 4)
+            T = np.reshape(lw.pose.plain(robot, q[k].tolist(), frame=link), (4, 4))
+            T_dot = rate_along(robot, lambda q, n=link: lw.pose.plain(robot, q, frame=n), q[k], qd[k]).reshape(4, 4)
             R = T[:3, :3]
             c, c_dot = R @ com + T[:3, 3], T_dot[:3, :3] @ com + T_dot[:3, 3]
             spin = R @ I_c @ R.T @ vee(T_dot[:3, :3] @ R.T)

@@ -59,7 +59,7 @@ def test_derivatives(seed):
     world = World(Vec3(0, 0, -9.81), *(Motion(Vec3(*x[:3]), Vec3(*x[3:])) for x in base.tolist()))
 
     def function(*given):
-        return [x for flat in lw.link_motions.function(laid_out, *given, world=world) for x in flat]
+        return [x for flat in lw.algorithms.link_motions.function(laid_out, *given, world=world) for x in flat]
 
     given = [big(x) for x in state]
     moves = [along_tangents(laid_out, given[0]), *(along_itself(x) for x in given[1:])]
@@ -67,10 +67,10 @@ def test_derivatives(seed):
         x: slopes(function, given, i, move, D)
         for i, (x, move) in enumerate(zip(("q", "qd", "qdd"), moves, strict=True))
     }
-    widths = {name: len(robot.moving_links) * shape[1] for name, shape in lw.link_motions.outputs.items()}
+    widths = {name: len(robot.moving_links) * shape[1] for name, shape in lw.algorithms.link_motions.outputs.items()}
     starts = dict(zip(widths, np.cumsum([0, *widths.values()]), strict=False))
     for route in ROUTES:
-        found = lw.compile(robot, lw.kinematics_derivatives, base_motion=True, route=route)(*state, *base)
+        found = lw.compile(robot, lw.algorithms.kinematics_derivatives, base_motion=True, route=route)(*state, *base)
         for name, ours in found._asdict().items():
             of, by = name.removeprefix("d").split("_d")
             rows = expected[by][starts[of] : starts[of] + widths[of]]
@@ -79,7 +79,7 @@ def test_derivatives(seed):
 
 def test_what_is_left_out_is_zero():
     """The outputs hold every derivative that is not zero everywhere."""
-    assert list(lw.kinematics_derivatives.outputs) == [
+    assert list(lw.algorithms.kinematics_derivatives.outputs) == [
         "dp_dq", "dv_dq", "dv_dqd", "da_dq", "da_dqd", "da_dqdd",
         "dp_com_dq", "dv_com_dq", "dv_com_dqd", "da_com_dq", "da_com_dqd", "da_com_dqdd", "dL_dq", "dL_dqd",
     ]  # fmt: skip

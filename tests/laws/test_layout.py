@@ -16,7 +16,13 @@ from support.sources import tree as khalil_tree
 from support.trees import SEEDS, error, states, tree
 
 LAYOUTS = {"aligned": aligned, "regrouped": regrouped, "both": lambda t: regrouped(aligned(t))}
-ALGORITHMS = (lw.inverse_dynamics, lw.mass_matrix, lw.bias_forces, lw.gravity_forces, lw.coriolis_matrix)
+ALGORITHMS = (
+    lw.inverse_dynamics,
+    lw.mass_matrix,
+    lw.algorithms.bias_forces,
+    lw.algorithms.gravity_forces,
+    lw.algorithms.coriolis_matrix,
+)
 
 
 def run(algorithm, laid_out, robot, *inputs):
@@ -35,7 +41,7 @@ def test_layout_leaves_the_forces(seed, layout):
     for algorithm in ALGORITHMS:
         inputs = state[: len(algorithm.inputs)]
         expected = run(algorithm, plain, robot, *inputs)
-        if algorithm is lw.coriolis_matrix:  # one of many; only its product with qd is unique
+        if algorithm is lw.algorithms.coriolis_matrix:  # one of many; only its product with qd is unique
             found = np.reshape(run(algorithm, LAYOUTS[layout](plain), robot, *inputs), (robot.nv, -1)) @ state[1]
             assert error(found, np.reshape(expected, (robot.nv, -1)) @ state[1]) < 1e-12
         else:
@@ -74,6 +80,6 @@ EXAMPLES = {
 def test_layout_does_not_cost_operations(name):
     """Kernels of the laid out tree take no more operations than those of the plain one, 1 % aside."""
     robot = EXAMPLES[name]()
-    for algorithm in (lw.inverse_dynamics, lw.mass_matrix, lw.bias_forces):
+    for algorithm in (lw.inverse_dynamics, lw.mass_matrix, lw.algorithms.bias_forces):
         count = lw.compile(robot, algorithm).count()
         assert count["mul"] + count["add"] + count["sub"] <= 1.01 * operations(robot, algorithm), algorithm.name

@@ -17,7 +17,7 @@ from linkwise.mechanism.loops import cuts
 from linkwise.robot import Joint, Link, Loop
 from linkwise.robot.tree import Tree
 from linkwise.rotation import with_z_along
-from linkwise.simulate.loops import loop_equations
+from linkwise.simulation.loops import loop_equations
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, Vec3
 from support.linkages import EXAMPLES, example, states

@@ -150,7 +150,9 @@ def without_springs(robot):
     for leg in robot.legs:
         chain = leg.robot.without_friction()
         joints = [lw.Joint(**{**vars(j), "spring": None}) for j in chain.joints]
-        legs.append(lw.Leg(leg.name, chain.replace(joints=joints), leg.tip, leg.at, leg.actuated, leg.base, leg.home))
+        legs.append(
+            lw.parallel.Leg(leg.name, chain.replace(joints=joints), leg.tip, leg.at, leg.actuated, leg.base, leg.home)
+        )
     return robot.replace(legs=legs)
 
 
@@ -200,7 +202,7 @@ def lightened(leg):
     """The leg without mass, rotors, friction and springs."""
     links = [lw.Link(k.name) for k in leg.robot.links]
     joints = [lw.Joint(j.name, j.parent, j.child, j.kind, j.origin, j.axis, j.anchor) for j in leg.robot.joints]
-    return lw.Leg(
+    return lw.parallel.Leg(
         leg.name, leg.robot.replace(links=links, joints=joints), leg.tip, leg.at, leg.actuated, leg.base, leg.home
     )
 

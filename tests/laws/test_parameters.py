@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.base_parameters import base_parameters
+from linkwise.kernel.base_parameters import base_parameters
 from linkwise.robot import Frame, Friction, Mimic
 from linkwise.robot.numbers import QUANTITIES, read, substitute
 from linkwise.vector import Mat3, Vec3

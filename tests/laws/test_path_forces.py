@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.plan.path_forces import path_forces, path_friction, path_parts
+from linkwise.planning.path_forces import path_forces, path_friction, path_parts
 from support.trees import dynamics, error, tree
 
 SEEDS = [s for s in range(12) if s % 4 in (0, 3)]  # trees without floating joints

@@ -64,7 +64,7 @@ def test_rates_are_derivatives_along_the_motion(seed, route):
     assert forces._fields == ("tau", "tau_dot")
     for row in range(3):
         external = {name: (f + STEP * 1j * f_dot)[row, k].tolist() for k, name in enumerate(LOADED)}
-        tau, wrench = lw.joint_wrenches(robot, *stepped(robot, [x[row] for x in given]), external=external)
+        tau, wrench = lw.joint_wrenches.plain(robot, *stepped(robot, [x[row] for x in given]), external=external)
         for ours in (forces, found):
             assert error(ours.tau[row], np.real(tau)) < EXACT
             assert error(ours.tau_dot[row], imaginary(tau)) < EXACT
@@ -82,7 +82,7 @@ def test_both_routes_are_the_derivative_of_the_graph(seed):
     ports = [Port(n, (robot.nq if n == "q" else robot.nv,)) for n in names]
 
     def rates(q, qd, qdd, qddd):
-        world = lw.World(bodies.gravity)
+        world = lw.algorithms.World(bodies.gravity)
         (tau,) = lw.inverse_dynamics.function(bodies, q, qd, qdd, world=world)
         (speeds,) = algorithms.q_dot.function(bodies, q, qd)
         return (along(tau, [*q, *qd, *qdd], [*speeds, *qdd, *qddd]),)
@@ -106,7 +106,7 @@ def test_higher_rates_are_derivatives_of_lower_ones(seed, order, route):
     load = [x + STEP * 1j * y for x, y in pairwise(f)]
     external = {"tool": np.concatenate([x.reshape(-1) for x in load]).tolist()}
     state = stepped(robot, [x[0] for x in given])
-    below = lw.force_rates(robot, *state, external=external, order=order - 1, route=route)
+    below = lw.force_rates.plain(robot, *state, external=external, order=order - 1, route=route)
     for k in range(order):
         assert error(found[k][0], np.real(below[k])) < EXACT
     assert error(found[order][0], imaginary(below[order - 1])) < EXACT
@@ -121,7 +121,9 @@ def test_rates_of_power(seed):
     second = np.sum(qdd * tau + qd * tau_dot, axis=1)
 
     def energy(*state):
-        return np.add(lw.kinetic_energy(robot, *state), lw.potential_energy(robot, state[0]))
+        return np.add(
+            lw.algorithms.kinetic_energy.plain(robot, *state), lw.algorithms.potential_energy.plain(robot, state[0])
+        )
 
     def power(*state):
         return [float(rate_along(robot, energy, *x)[0]) for x in zip(*state, strict=True)]
@@ -211,9 +213,9 @@ def test_jerks_are_rates_of_accelerations(seed):
     assert error(turned, frames) < EXACT
     for row in range(3):
         state = stepped(robot, [x[row] for x in given])
-        assert error(frames[row], imaginary(lw.acceleration(robot, *state, frame="frame2"))) < EXACT
+        assert error(frames[row], imaginary(lw.algorithms.acceleration.plain(robot, *state, frame="frame2"))) < EXACT
         for k, link in enumerate(robot.moving_links):
-            expected = imaginary(lw.acceleration(robot, *state, frame=link))
+            expected = imaginary(lw.algorithms.acceleration.plain(robot, *state, frame=link))
             assert np.abs(links.j[row, k] - expected).max() < EXACT * np.abs(links.j).max()
 
 
@@ -226,7 +228,10 @@ def test_jerks_of_mass_centres_are_rates_of_the_force(seed):
     total = np.einsum("k,bki->bi", _lumped_masses(robot), found.j_com)
 
     def force(*state):
-        return [rate_along(robot, lambda *x: lw.momentum(robot, *x)[:3], *x) for x in zip(*state, strict=True)]
+        return [
+            rate_along(robot, lambda *x: lw.algorithms.momentum.plain(robot, *x)[:3], *x)
+            for x in zip(*state, strict=True)
+        ]
 
     assert error(total, slope(robot, force, *given)) < 1e-8
 
@@ -249,9 +254,11 @@ def test_time_derivative_of_any_function(seed):
     q, qd = (x[0] for x in motion(robot, seed)[:2])
     qdd = motion(robot, seed)[2][0]
     values, rates = time_derivative(
-        lambda *state: ([lw.kinetic_energy(robot, *state)[0]],),
+        lambda *state: ([lw.algorithms.kinetic_energy.plain(robot, *state)[0]],),
         [q.tolist(), qd.tolist()],
         [q_dot(robot, q, qd).tolist(), qdd.tolist()],
     )
-    assert error(values[0], lw.kinetic_energy(robot, q.tolist(), qd.tolist())) < EXACT
-    assert error(rates[0], rate_along(robot, lambda *s: lw.kinetic_energy(robot, *s), q, qd, qdd)) < EXACT
+    assert error(values[0], lw.algorithms.kinetic_energy.plain(robot, q.tolist(), qd.tolist())) < EXACT
+    assert (
+        error(rates[0], rate_along(robot, lambda *s: lw.algorithms.kinetic_energy.plain(robot, *s), q, qd, qdd)) < EXACT
+    )

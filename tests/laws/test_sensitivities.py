@@ -10,6 +10,7 @@ import linkwise as lw
 from linkwise.algorithms.algorithm import World, external_on_bodies, wrench_of
 from linkwise.algorithms.environment import with_joint_laws
 from linkwise.kernel.kernel import cost
+from linkwise.robot import list_robots
 from linkwise.robot.tree import Tree
 from linkwise.scalar import less, sqrt, tanh, where
 from linkwise.spatial import Motion
@@ -83,7 +84,7 @@ def test_torques_and_wrenches(seed):
     expected = case.expected(lw.joint_wrenches, case.state, D)
     for route in ROUTES:
         torques = case.kernel(lw.inverse_dynamics_derivatives, route=route)(*case.state, *case.surroundings)
-        found = case.kernel(lw.joint_wrench_derivatives, route=route)(*case.state, *case.surroundings)
+        found = case.kernel(lw.algorithms.joint_wrench_derivatives, route=route)(*case.state, *case.surroundings)
         assert torques._fields == found._fields[:3] == ("dtau_dq", "dtau_dqd", "M")
         assert found._fields[3:] == ("dwrench_dq", "dwrench_dqd", "dwrench_dqdd")
         for alone, tau, wrench, by_steps in zip(torques, found[:3], found[3:], expected, strict=True):
@@ -139,7 +140,7 @@ def test_the_wrench_along_a_joint_is_its_torque(seed):
             assert np.abs(along - whole[:, at]).max() < EXACT * np.abs(wrench).max()
 
 
-DERIVATIVES = (lw.inverse_dynamics_derivatives, lw.joint_wrench_derivatives, lw.forward_dynamics_derivatives)
+DERIVATIVES = (lw.inverse_dynamics_derivatives, lw.algorithms.joint_wrench_derivatives, lw.forward_dynamics_derivatives)
 
 
 @every
@@ -149,7 +150,7 @@ def test_the_cheapest_route_is_taken(seed):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow) if n == "walker" else n for n in lw.list_robots()]
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n == "walker" else n for n in list_robots()]
 )
 def test_the_cheapest_route_of_bundled_robots(name):
     _check_route(lw.load(name))
@@ -196,9 +197,9 @@ def test_laws_of_frames_are_differentiated_by_the_graph(seed):
 
 def _differences(robot, function, q, qd, qdd, h=1e-4):
     """Central differences of fourth order by q along tangent vectors, qd and qdd, in the last axis."""
-    unit = np.eye(robot.nv)
+    unit, integrate = np.eye(robot.nv), lw.compile(robot).integrate
     moves = [
-        lambda s: (lw.integrate(robot, q, unit, s), qd, qdd),
+        lambda s: (integrate(q, unit, s), qd, qdd),
         lambda s: (q, qd + s * unit, qdd),
         lambda s: (q, qd, qdd + s * unit),
     ]
@@ -238,16 +239,16 @@ def test_hessian_along_a_path(seed):
     rng = np.random.default_rng(seed)
     q, qd, qdd = (x[0] for x in states(robot, 1, seed))
     weights, s = rng.normal(size=robot.nv), rng.normal(size=(3, robot.nv))
-    kernel = lw.compile(robot).inverse_dynamics
+    dyn = lw.compile(robot)
     h = 2e-3
 
     def value(k):
-        return kernel(lw.integrate(robot, q, s[0], k * h), qd + k * h * s[1], qdd + k * h * s[2]) @ weights
+        return dyn.inverse_dynamics(dyn.integrate(q, s[0], k * h), qd + k * h * s[1], qdd + k * h * s[2]) @ weights
 
     y = {k: value(k) for k in range(-3, 4)}
     even = [y[k] + y[-k] - 2.0 * y[0] for k in (1, 2, 3)]
     second = (270.0 * even[0] - 27.0 * even[1] + 2.0 * even[2]) / (180.0 * h * h)
-    H = lw.compile(robot).inverse_dynamics_hessian(q, qd, qdd, weights)
+    H = dyn.inverse_dynamics_hessian(q, qd, qdd, weights)
     flat = s.reshape(-1)
     assert abs(flat @ H @ flat - second) < 1e-6 * np.abs(H).max()
 
@@ -256,7 +257,7 @@ def test_refused_without_a_graph():
     robot = robot_of(0)
     q, qd, qdd = (x[0].tolist() for x in states(robot, 1))
     with pytest.raises(lw.InputError, match=r"inverse_dynamics_hessian is taken by the graph .* lw\.compile"):
-        lw.inverse_dynamics_hessian(robot, q, qd, qdd, [1.0] * robot.nv)
+        lw.algorithms.inverse_dynamics_hessian.plain(robot, q, qd, qdd, [1.0] * robot.nv)
     with pytest.raises(lw.InputError, match=r"route: expected one of \('recursion', 'graph'\), got 'both'"):
         lw.compile(robot, lw.inverse_dynamics_derivatives, route="both")
 

@@ -73,13 +73,13 @@ def test_net_wrench_on_the_base_is_the_rate_of_momentum(seed):
                 at[:3, 3] += T[:3, :3] @ joint.anchor
                 net += seen_from(at, row)
         for link, mass, com, _ in masses(robot):
-            T = np.reshape(lw.pose(robot, q[k].tolist(), frame=link), (4, 4))
+            T = np.reshape(lw.pose.plain(robot, q[k].tolist(), frame=link), (4, 4))
             weight = mass * np.array(robot.gravity)
             net += np.concatenate([weight, np.cross(T[:3, :3] @ com + T[:3, 3], weight)])
         for name, f in zip(names, f_ext[k], strict=True):
             if robot.frame(name).link not in still:
                 net += seen_from(dyn.pose(q[k], name), f)
-        rate = rate_along(robot, lambda q, qd: lw.momentum(robot, q, qd), q[k], qd[k], qdd[k])
+        rate = rate_along(robot, lambda q, qd: lw.algorithms.momentum.plain(robot, q, qd), q[k], qd[k], qdd[k])
         assert error(net, rate) < 1e-11
 
 

@@ -193,7 +193,7 @@ def test_inverse_dynamics(both):
         state = full(robot, x), full(robot, v, rate=True), full(robot, a, rate=True)
         expected = reduced(robot, theirs.inverse(*state))
         scale = np.abs(expected).max()
-        np.testing.assert_allclose(inverse_dynamics(robot, x, v, a), expected, rtol=0, atol=1e-12 * scale)
+        np.testing.assert_allclose(inverse_dynamics.plain(robot, x, v, a), expected, rtol=0, atol=1e-12 * scale)
 
 
 def test_poses_of_bodies_and_sites(both):
@@ -203,7 +203,7 @@ def test_poses_of_bodies_and_sites(both):
         places = [(n, theirs.data.body(n)) for n in theirs.names("body", "nbody")]
         places += [(n, theirs.data.site(n)) for n in theirs.names("site", "nsite")]
         for name, there in places:
-            T = np.array(pose(robot, x, frame=name)).reshape(4, 4)
+            T = np.array(pose.plain(robot, x, frame=name)).reshape(4, 4)
             np.testing.assert_allclose(T[:3, :3], there.xmat.reshape(3, 3), atol=1e-12)
             np.testing.assert_allclose(T[:3, 3], there.xpos, atol=1e-12)
 

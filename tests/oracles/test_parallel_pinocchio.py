@@ -28,7 +28,9 @@ def plain(m):
             lw.Joint(j.name, j.parent, j.child, j.kind, j.origin, j.axis, armature=j.armature) for j in leg.robot.joints
         ]
         legs.append(
-            lw.Leg(leg.name, leg.robot.replace(joints=joints), leg.tip, leg.at, leg.actuated, leg.base, leg.home)
+            lw.parallel.Leg(
+                leg.name, leg.robot.replace(joints=joints), leg.tip, leg.at, leg.actuated, leg.base, leg.home
+            )
         )
     return Machine(m.robot.replace(legs=legs), m.home)
 

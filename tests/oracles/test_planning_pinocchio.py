@@ -6,10 +6,10 @@ import numpy as np
 import pinocchio as pin
 
 import linkwise as lw
-from linkwise.plan.curve import Basis, Curve
-from linkwise.plan.ends import State
-from linkwise.plan.problem import Problem
-from linkwise.plan.words import Sum
+from linkwise.planning.curve import Basis, Curve
+from linkwise.planning.ends import State
+from linkwise.planning.problem import Problem
+from linkwise.planning.words import Sum
 from support import pinocchio_bridge as bridge
 
 
@@ -21,7 +21,7 @@ def test_torque_rows_and_slopes(tmp_path):
     assert tuple(model.names)[1:] == robot.names
     n, T, basis = robot.nv, 1.7, Basis.uniform(4, 8)
     rest = State(robot.q()), State(0.1 * np.arange(1.0, n + 1.0))
-    made = Problem(robot, *rest, Sum.of(lw.time()), (lw.limits("effort"),), basis)
+    made = Problem(robot, *rest, Sum.of(lw.cost.time()), (lw.limit.joints("effort"),), basis)
     variables, s = made.variables(T), np.array([0.0, 0.13, 0.5, 0.77, 1.0])
     program = made.program(variables, s)
     rng = np.random.default_rng(1)

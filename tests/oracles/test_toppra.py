@@ -15,7 +15,7 @@ GRID = 400
 class Told(interpolator.AbstractGeometricPath):
     """A path of ours as TOPP-RA asks for it."""
 
-    def __init__(self, path: lw.Path, n: int) -> None:
+    def __init__(self, path: lw.planning.Path, n: int) -> None:
         self._path, self._n = path, n
 
     def __call__(self, s, order=0):
@@ -31,7 +31,9 @@ class Told(interpolator.AbstractGeometricPath):
         return np.array([self._path.start, self._path.end])
 
 
-def their_time(robot: lw.Robot, path: lw.Path, grid: np.ndarray, effort: np.ndarray, velocity: np.ndarray) -> float:
+def their_time(
+    robot: lw.Robot, path: lw.planning.Path, grid: np.ndarray, effort: np.ndarray, velocity: np.ndarray
+) -> float:
     """The time that TOPP-RA finds on a grid, with the same scheme between its points."""
     limits = [
         constraint.JointVelocityConstraint(np.stack([-velocity, velocity], axis=1)),
@@ -55,7 +57,7 @@ def test_times_of_random_paths(share):
     ratios = []
     for seed in range(PATHS // 2):
         points = np.random.default_rng(seed).uniform(-1.5, 1.5, (4 + seed % 5, 7))
-        path = lw.Path.through(points, robot)
+        path = lw.planning.Path.through(points, robot)
         ours = lw.retime(robot, path, effort=effort, velocity=velocity, intervals=GRID)
         ratios.append(ours.duration / their_time(robot, path, path.grid(GRID, ends_at_rest=True), effort, velocity))
     print(f"share {share}: {min(ratios):.5f} to {max(ratios):.5f} of its time")

@@ -5,10 +5,10 @@ import pinocchio as pin
 import pytest
 
 import linkwise as lw
-from linkwise.gait import Person
-from linkwise.gait.ground import Support
-from linkwise.gait.kernel import FIGURE
-from linkwise.gait.reactions import LoadKernel
+from linkwise.walking import Person
+from linkwise.walking.ground import Support
+from linkwise.walking.kernel import FIGURE
+from linkwise.walking.reactions import LoadKernel
 
 SUPPORTS = {
     "flat": Support(0.0, 1.0, 0.0, 1.0),

@@ -47,7 +47,7 @@ def test_forward_dynamics_of_the_arm(loaded):
     c, robot, q, qd = hua()
     load = [[*c["f_e_on_effector_frameN1"], *c["tau_e_on_effector_frameN1"]]]
     options, extra = ({"external": ("tool",)}, (load,)) if loaded else ({}, ())
-    for algorithm in (lw.forward_dynamics, lw.forward_by_columns):
+    for algorithm in (lw.forward_dynamics, lw.algorithms.forward_by_columns):
         found = lw.compile(robot, algorithm, **options)(q, qd, robot.tau(c["tau_m"]), *extra)
         assert error(found, c["acc_with_load" if loaded else "acc"]) < LIMIT
 
@@ -77,7 +77,7 @@ def test_elastic_inverse_in_three_passes():
     q, qd, given, qdd, tau, soft = (
         np.array(in_order(robot, c[key])) for key in ("q", "qd", "qdd_rigid_given", "qdd", "Gamma", "elastic")
     )
-    found = lw.compile(robot, lw.elastic_inverse)(q, qd, given)
+    found = lw.compile(robot, lw.algorithms.elastic_inverse)(q, qd, given)
     assert error(found.qdd, qdd) < LIMIT
     assert error(found.tau, np.where(soft, 0.0, tau)) < LIMIT
 
@@ -96,7 +96,7 @@ def test_three_passes_are_a_case_of_the_hybrid_recursion(seed):
     q, qd, qdd = rng.normal(size=(3, 9, robot.nv))
     loads, base = rng.normal(size=(1, 6)), rng.normal(size=(2, 6))
     options = {"external": ("tool",), "base_motion": True}
-    found = lw.compile(robot, lw.elastic_inverse, **options)(q, qd, qdd, loads, *base)
+    found = lw.compile(robot, lw.algorithms.elastic_inverse, **options)(q, qd, qdd, loads, *base)
     rigid = [n for n in robot.names if n not in soft]
     given = np.where([n in soft for n in robot.names], 0.0, qdd)
     mixed = lw.compile(robot, lw.hybrid_dynamics, driven=rigid, **options)(q, qd, given, loads, *base)
@@ -109,8 +109,8 @@ def test_three_passes_are_a_case_of_the_hybrid_recursion(seed):
 def test_elastic_joints_by_name():
     robot = lw.random_tree(1, 4)
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, robot.nv))
-    found = lw.compile(robot, lw.elastic_inverse, elastic=("joint2",))(q, qd, qdd)
+    found = lw.compile(robot, lw.algorithms.elastic_inverse, elastic=("joint2",))(q, qd, qdd)
     assert found.tau[1] == 0.0
     assert np.array_equal(found.qdd[[0, 2, 3]], qdd[[0, 2, 3]])
     with pytest.raises(lw.UnknownNameError, match="'joint9'"):
-        lw.compile(robot, lw.elastic_inverse, elastic=("joint9",))
+        lw.compile(robot, lw.algorithms.elastic_inverse, elastic=("joint9",))

@@ -134,7 +134,7 @@ def test_moving_base(part):
     assert error(moved(q, qd, qdd, [*v, *omega], a, GRAVITY @ R), tau) < 1e-12
 
     floating, q, qd = on_a_floating_base(c)
-    accelerations = lw.component_acceleration(floating, qd, [*a, *qdd])
+    accelerations = lw.compile(floating).component_acceleration(qd, [*a, *qdd])
     assert error(lw.compile(floating).inverse_dynamics(q, qd, accelerations), [*np.zeros(6), *tau]) < 1e-12
 
 
@@ -156,7 +156,7 @@ def test_moving_base_by_hybrid_dynamics(part):
     qdd, tau = (in_order(tree(c["robot"]), x) for x in (c[part]["qdd"], c[part].get("Gamma", c["Gamma"])))
     driven, given = (joints, qdd) if part == "id" else ((), tau)
     found = lw.compile(robot, lw.hybrid_dynamics, driven=driven)(q, qd, [*np.zeros(6), *given])
-    a = lw.classical_acceleration(robot, qd, found.qdd)
+    a = lw.compile(robot).classical_acceleration(qd, found.qdd)
     assert error(a[:6], c[part]["V0dot_classical_base_axes"]) < 1e-11
     assert error(a[6:], qdd) < 1e-11
     assert error(found.tau, [*np.zeros(6), *tau]) < 1e-11
@@ -173,7 +173,7 @@ def test_composite_base_is_a_block_of_the_whole():
     J, beta = composite_base(c)
     A = lw.compile(robot).mass_matrix(q)
     assert error(A[:6, :6], J) < 1e-12
-    still = lw.component_acceleration(robot, qd, np.zeros(robot.nv))  # no classical acceleration of the base
+    still = lw.compile(robot).component_acceleration(qd, np.zeros(robot.nv))  # no classical acceleration of the base
     H = lw.compile(robot, lw.inverse_dynamics, gravity=(0, 0, 0))(q, qd, still)
     qdd = in_order(tree(c["robot"]), c["id"]["qdd"])
     assert error(-(H[:6] + A[:6, 6:] @ qdd), beta) < 1e-12
@@ -253,7 +253,7 @@ def test_serial_robot_with_rotor_inertia():
     [
         (lw.forward_dynamics, {"route": "inertia"}),
         (lw.forward_dynamics, {"route": "articulated"}),
-        (lw.inbound_outbound, {}),
+        (lw.algorithms.inbound_outbound, {}),
     ],
 )
 def test_forward_dynamics_of_the_serial_robot(algorithm, options):

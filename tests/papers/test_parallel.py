@@ -12,11 +12,11 @@ def platform(c):
     """The robot of the case; each leg is one tree with a base of its own."""
     places = zip(c["platform_points_platform_frame"], c["leg_base_rotation_world"], c["base_points_world"], strict=True)
     legs = [
-        lw.Leg(f"leg{k}", tree(c["leg"]), "link3", at, "joint3", lw.Pose(Mat3.of(R), Vec3(*p)))
+        lw.parallel.Leg(f"leg{k}", tree(c["leg"]), "link3", at, "joint3", lw.Pose(Mat3.of(R), Vec3(*p)))
         for k, (at, R, p) in enumerate(places, start=1)
     ]
     body = c["platform"]
-    return lw.ParallelRobot(lw.Link("platform", body["M"], body["com"], body["I_com"]), legs)
+    return lw.parallel.ParallelRobot(lw.Link("platform", body["M"], body["com"], body["I_com"]), legs)
 
 
 def motion(c):

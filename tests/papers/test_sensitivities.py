@@ -68,7 +68,7 @@ def check(rows, x, gravity, loads):
         f_ext[k] = [*(R.T @ -np.array(w.F)), *(R.T @ -np.array(w.N))]
         turning[k] = np.concatenate([-np.cross(J[3:].T, f).T for f in (f_ext[k, :3], f_ext[k, 3:])])
     given = (*x, f_ext) if loads else x
-    found = lw.compile(robot, lw.joint_wrench_derivatives, external=names, route="recursion")(*given)
+    found = lw.compile(robot, lw.algorithms.joint_wrench_derivatives, external=names, route="recursion")(*given)
     tau, wrench = lw.compile(robot, lw.joint_wrenches, external=names)(*given)
     by_q = [found.dtau_dq, found.dwrench_dq]
     if loads:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.robot import load_toml
 from support.machines import NAMES, machine
 
 GOUGH = lw.gough_stewart(stroke=(0.7, 1.0))
@@ -83,8 +84,8 @@ def test_condition_shows_singular_poses():
 def test_files(name, tmp_path):
     """A saved robot reads back equal."""
     robot = machine(name).robot
-    robot.save(tmp_path / "machine.toml")
-    again = lw.ParallelRobot.load(tmp_path / "machine.toml")
+    assert lw.save(robot, tmp_path / "machine.toml") == ()
+    again = lw.load(tmp_path / "machine.toml")
     assert again == robot
     assert hash(again) == hash(robot)
 
@@ -106,20 +107,38 @@ def test_files(name, tmp_path):
     ],
 )
 def test_errors_in_files_are_placed(old, new, message):
+    from linkwise.parallel.files import load as load_text
     from linkwise.parallel.files import text_of
 
     text = text_of(GOUGH).replace(old, new, 1)
     assert text != text_of(GOUGH)
     with pytest.raises(lw.ModelError, match=message):
-        lw.ParallelRobot.load(text)
+        load_text(text)
 
 
 def test_saving_elsewhere_is_refused(tmp_path):
     with pytest.raises(lw.InputError, match=r"expected a path that ends in .toml"):
-        GOUGH.save(tmp_path / "machine.urdf")
-    GOUGH.save(tmp_path / "machine.toml")
-    with pytest.raises(lw.ModelError, match=r"platform and legs of a ParallelRobot\. Use ParallelRobot\.load"):
-        lw.load(tmp_path / "machine.toml")
+        lw.save(GOUGH, tmp_path / "machine.urdf")
+
+
+def test_options_of_trees_are_refused(tmp_path):
+    lw.save(GOUGH, tmp_path / "machine.toml")
+    assert lw.load(str(tmp_path / "machine.toml"), strict=True) == GOUGH
+    with pytest.raises(lw.InputError, match=r"load 'delta': expected no base= for a parallel robot"):
+        lw.load("delta", base="floating")
+    with pytest.raises(lw.InputError, match=r"load 'machine.toml': expected no side= for a parallel robot"):
+        lw.load(tmp_path / "machine.toml", side=tmp_path / "side.toml")
+    with pytest.raises(lw.InputError, match=r"load base: expected one of"):
+        lw.load("delta", base="free")
+    with pytest.raises(lw.ModelError, match=r"platform and legs of a parallel robot\. Use lw\.load"):
+        load_toml(tmp_path / "machine.toml")
+
+
+def test_old_names_of_files_say_the_new_ones(tmp_path):
+    with pytest.warns(DeprecationWarning, match=r"ParallelRobot\.save is now lw\.save"):
+        GOUGH.save(tmp_path / "machine.toml")
+    with pytest.warns(DeprecationWarning, match=r"ParallelRobot\.load is now lw\.load"):
+        assert lw.parallel.ParallelRobot.load(tmp_path / "machine.toml") == GOUGH
 
 
 def test_kernels_travel():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise import InputError, Joint, Leg, Link, ModelError, ParallelRobot, Pose, Robot, UnknownNameError, Vec3
+from linkwise import InputError, Joint, Link, ModelError, Pose, Robot, UnknownNameError, Vec3
+from linkwise.parallel import Leg, ParallelRobot
 
 GOUGH = lw.gough_stewart()
 LEG = GOUGH.legs[0]

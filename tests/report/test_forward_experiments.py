@@ -27,14 +27,14 @@ def test_walker_orin_is_the_route_by_the_inertia_matrix():
     robot = lw.random_tree(3, 6, armature=0.5, friction=0.5, springs=0.5)
     rng = np.random.default_rng(1)
     q, qd, tau = rng.normal(size=(3, robot.nv)).tolist()
-    expected = lw.forward_dynamics(robot, q, qd, tau, route="inertia")
-    np.testing.assert_allclose(forward_routes.walker_orin(robot, q, qd, tau), expected, rtol=1e-10)
+    expected = lw.forward_dynamics.plain(robot, q, qd, tau, route="inertia")
+    np.testing.assert_allclose(forward_routes.walker_orin.plain(robot, q, qd, tau), expected, rtol=1e-10)
 
 
 def test_the_shuttle_arm_has_the_public_mass_and_length():
     robot = shuttle.shuttle_arm()
     assert sum(link.mass for link in robot.links) == pytest.approx(905 * 0.45359237, rel=1e-3)
-    tip = lw.pose(robot, [0.0] * 6, frame="tip")
+    tip = lw.pose.plain(robot, [0.0] * 6, frame="tip")
     assert np.reshape(tip, (4, 4))[0, 3] == pytest.approx(50.25 * 0.3048, abs=0.05)
     loaded = shuttle.loaded_arm()
     assert sum(link.mass for link in loaded.links[1:]) - shuttle.MASS == pytest.approx(65_000 * 0.45359237, rel=1e-3)

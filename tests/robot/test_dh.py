@@ -29,28 +29,28 @@ def close(a, b, relative=1e-12):
 @pytest.mark.parametrize("k", range(3))
 def test_modified_dh_gives_the_torques_of_the_stanford_arm(k):
     state = case("002_stanford")["states"][k]
-    close(inverse_dynamics(stanford(), state["q"], state["qd"], state["qdd"]), state["tau"])
+    close(inverse_dynamics.plain(stanford(), state["q"], state["qd"], state["qdd"]), state["tau"])
 
 
 @pytest.mark.parametrize("name", ["001_RR_table4.1", "001_PR_table4.3"])
 def test_standard_dh_gives_the_torques_of_two_links(name):
     c = case(name)
-    close(inverse_dynamics(planar(name), c["q"], c["qd"], c["qdd"]), c["tau"])
+    close(inverse_dynamics.plain(planar(name), c["q"], c["qd"], c["qdd"]), c["tau"])
 
 
 def test_standard_dh_with_a_payload():
     c = case("001_RR_vertical_payload")
     (load,) = c["ext"]
     robot = planar("001_RR_vertical_payload").add(Frame("grip", f"link{load['k']}", Pose(p=Vec3(*load["r"]))))
-    R = np.array(pose(robot, c["q"], frame="grip")).reshape(4, 4)[:3, :3]
+    R = np.array(pose.plain(robot, c["q"], frame="grip")).reshape(4, 4)[:3, :3]
     on_robot = -np.concatenate([R.T @ load["F"], R.T @ load["N"]])
-    tau = inverse_dynamics(robot, c["q"], c["qd"], c["qdd"], external={"grip": on_robot.tolist()})
+    tau = inverse_dynamics.plain(robot, c["q"], c["qd"], c["qdd"], external={"grip": on_robot.tolist()})
     close(tau, c["tau"])
 
 
 def test_standard_dh_with_rotor_inertia():
     c = case("004_serial_RRPRRR")
-    close(inverse_dynamics(serial(), c["q"], c["qd"], c["qdd"]), c["tau"])
+    close(inverse_dynamics.plain(serial(), c["q"], c["qd"], c["qdd"]), c["tau"])
 
 
 def test_khalil_gives_the_torques_of_a_tree():
@@ -58,13 +58,13 @@ def test_khalil_gives_the_torques_of_a_tree():
     robot = tree(c["robot"])
     assert robot.names == tuple(f"joint{k}" for k in (1, 2, 3, 8, 4, 5, 6, 7))
     q, qd, qdd, tau = (in_order(robot, c[key]) for key in ("q", "qd", "qdd", "Gamma"))
-    close(inverse_dynamics(robot, q, qd, qdd), tau)
+    close(inverse_dynamics.plain(robot, q, qd, qdd), tau)
 
 
 def test_khalil_gives_the_torques_of_a_cut_four_bar():
     c = case("003_fourbar")
     robot = tree(c["robot"], c["g"])
-    close(inverse_dynamics(robot, c["q"], c["qd"], c["qdd"]), c["Gamma_tree"])
+    close(inverse_dynamics.plain(robot, c["q"], c["qd"], c["qdd"]), c["Gamma_tree"])
 
 
 # ---- geometry
@@ -91,8 +91,12 @@ def test_the_variable_is_added_to_the_offset(kind):
         standard = standard @ dense(("z", turn, slide), ("x", alpha, a))
         modified = modified @ dense(("x", alpha, a), ("z", turn, slide))
     table = [(*row, kind) for row in rows]
-    np.testing.assert_allclose(np.reshape(pose(standard_dh(table), q, frame="link4"), (4, 4)), standard, atol=1e-14)
-    np.testing.assert_allclose(np.reshape(pose(modified_dh(table), q, frame="link4"), (4, 4)), modified, atol=1e-14)
+    np.testing.assert_allclose(
+        np.reshape(pose.plain(standard_dh(table), q, frame="link4"), (4, 4)), standard, atol=1e-14
+    )
+    np.testing.assert_allclose(
+        np.reshape(pose.plain(modified_dh(table), q, frame="link4"), (4, 4)), modified, atol=1e-14
+    )
 
 
 def test_khalil_placement_with_every_joint():
@@ -104,7 +108,7 @@ def test_khalil_placement_with_every_joint():
     for (gamma, b, alpha, d, theta, r), (turn, slide) in zip(geometry, added, strict=True):
         T = T @ dense(("z", gamma, b), ("x", alpha, d), ("z", theta + turn, r + slide))
     assert robot.names == ("joint1", "joint3")
-    np.testing.assert_allclose(np.reshape(pose(robot, q, frame="link3"), (4, 4)), T, atol=1e-14)
+    np.testing.assert_allclose(np.reshape(pose.plain(robot, q, frame="link3"), (4, 4)), T, atol=1e-14)
 
 
 def test_serial_khalil_is_modified_dh():

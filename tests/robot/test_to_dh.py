@@ -22,7 +22,7 @@ TREES = [p for p in sorted(ROBOTS.rglob("*.urdf")) if p.name in (
 
 
 def rebuilt(table: Table) -> lw.Robot:
-    build = lw.modified_dh if isinstance(table.rows[0], lw.DHRow) else lw.khalil
+    build = lw.modified_dh if isinstance(table.rows[0], lw.dh.DHRow) else lw.khalil
     return build(table.rows, gravity=table.gravity, frames=table.frames)
 
 
@@ -33,7 +33,7 @@ def agree(robot, table, torque=1e-13, pose=1e-13):
     assert pose_error(robot, again, table.base) < pose
 
 
-@pytest.mark.parametrize("convert", [lw.to_modified_dh, lw.to_khalil])
+@pytest.mark.parametrize("convert", [lw.dh.to_modified_dh, lw.dh.to_khalil])
 @pytest.mark.parametrize("name", NAMES)
 def test_bundled_robots(name, convert):
     robot = lw.load(name)
@@ -44,26 +44,26 @@ def test_bundled_robots(name, convert):
 def test_random_chains(seed):
     robot = lw.random_tree(seed, 6, branching=0.0, kinds=("revolute", "prismatic", "continuous"), **RICH)
     robot = robot.replace(gravity=(1.0, 2.0, -9.0))
-    agree(robot, lw.to_modified_dh(robot))
-    agree(robot, lw.to_khalil(robot))
+    agree(robot, lw.dh.to_modified_dh(robot))
+    agree(robot, lw.dh.to_khalil(robot))
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_random_trees(seed):
     robot = lw.random_tree(seed, 9, branching=0.5, kinds=("revolute", "prismatic", "continuous"), **RICH)
-    agree(robot, lw.to_khalil(robot))
+    agree(robot, lw.dh.to_khalil(robot))
 
 
 @pytest.mark.parametrize("file", TREES, ids=lambda p: p.name)
 def test_real_robots(file):
     robot = lw.load(file)
-    agree(robot, lw.to_khalil(robot), torque=1e-12, pose=1e-12)
+    agree(robot, lw.dh.to_khalil(robot), torque=1e-12, pose=1e-12)
 
 
 def test_a_table_comes_back():
     """Rows that are such already are found again: parameters, masses, friction and limits."""
     for robot in (stanford(), lw.load("stanford"), lw.load("scara")):
-        table = lw.to_modified_dh(robot)
+        table = lw.dh.to_modified_dh(robot)
         assert table.base == lw.Pose()
         assert table.tool == lw.Pose()
         again = lw.modified_dh(table.rows, gravity=table.gravity)
@@ -72,7 +72,7 @@ def test_a_table_comes_back():
             assert (a.friction, a.limits, a.armature) == (b.friction, b.limits, b.armature)
         for a, b in zip(again.links[1:], robot.links[1:], strict=True):
             assert (a.mass, a.com, a.inertia) == (b.mass, b.com, b.inertia)
-    rows = lw.to_modified_dh(lw.load("stanford")).rows
+    rows = lw.dh.to_modified_dh(lw.load("stanford")).rows
     assert [row.alpha for row in rows] == [0.0, -math.pi / 2, math.pi / 2, 0.0, -math.pi / 2, math.pi / 2]
     assert [row.d for row in rows] == [0.412, 0.154, 0.0, 0.0, 0.0, 0.263]
     assert [row.kind for row in rows] == ["revolute"] * 2 + ["prismatic"] + ["revolute"] * 3
@@ -80,26 +80,26 @@ def test_a_table_comes_back():
 
 def test_standard_becomes_modified():
     robot = serial()
-    table = lw.to_modified_dh(robot)
+    table = lw.dh.to_modified_dh(robot)
     agree(robot, table)
-    assert all(row.alpha == old.alpha for row, old in zip(table.rows[1:], lw.to_khalil(robot).rows[1:], strict=True))
+    assert all(row.alpha == old.alpha for row, old in zip(table.rows[1:], lw.dh.to_khalil(robot).rows[1:], strict=True))
 
 
 def test_the_base_pose_turns_about_the_vertical_only():
     robot = lw.random_tree(3, 5, branching=0.0)
-    base = lw.to_modified_dh(robot).base
+    base = lw.dh.to_modified_dh(robot).base
     assert base.R.column(2) == base.R.z == (0.0, 0.0, 1.0)
-    assert lw.to_modified_dh(robot).gravity == robot.gravity
+    assert lw.dh.to_modified_dh(robot).gravity == robot.gravity
 
 
 def test_the_tool_pose_ends_the_chain():
     robot = lw.random_tree(4, 5, branching=0.0)
-    table = lw.to_modified_dh(robot)
+    table = lw.dh.to_modified_dh(robot)
     again = lw.modified_dh(table.rows, gravity=table.gravity)
     q = np.full(5, 0.3)
-    last = np.reshape(lw.pose(again, q, frame="joint5"), (4, 4))
+    last = np.reshape(lw.pose.plain(again, q, frame="joint5"), (4, 4))
     whole = np.array(table.base.matrix()) @ last @ np.array(table.tool.matrix())
-    np.testing.assert_allclose(whole, np.reshape(lw.pose(robot, q, frame="link5"), (4, 4)), atol=1e-14)
+    np.testing.assert_allclose(whole, np.reshape(lw.pose.plain(robot, q, frame="link5"), (4, 4)), atol=1e-14)
 
 
 # ---- parallel axes
@@ -116,12 +116,12 @@ def two(angle, offset=(0.2, 0.0, 0.1)):
 @pytest.mark.parametrize("angle", [0.0, 1e-16, 0.05, 1.0, math.pi / 2, math.pi - 0.05, math.pi])
 @pytest.mark.parametrize("offset", [(0.2, 0.0, 0.1), (0.0, 0.3, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, -0.4)])
 def test_parallel_and_skew_axes(angle, offset):
-    agree(two(angle, offset), lw.to_modified_dh(two(angle, offset)))
+    agree(two(angle, offset), lw.dh.to_modified_dh(two(angle, offset)))
 
 
 def test_axes_that_are_parallel_but_for_a_misprint():
     robot = two(1e-5, (0.2, 0.1, 0.0))
-    for convert in (lw.to_modified_dh, lw.to_khalil):
+    for convert in (lw.dh.to_modified_dh, lw.dh.to_khalil):
         with pytest.raises(InputError, match=r"joint 'j' is parallel to the one before but for 1.0e-05 rad.*2e-05"):
             convert(robot)
         agree(robot, convert(robot, tolerance=2e-5), torque=1e-4, pose=1e-4)
@@ -130,7 +130,7 @@ def test_axes_that_are_parallel_but_for_a_misprint():
 def test_a_base_that_is_upright_but_for_a_misprint():
     robot = two(1.0)
     tilted = replace(robot.joints[0], origin=lw.Pose.of((0.1, 0.2, 0.3), (1e-7, 0.0, 0.0)))
-    for convert in (lw.to_modified_dh, lw.to_khalil):
+    for convert in (lw.dh.to_modified_dh, lw.dh.to_khalil):
         agree(robot.replace(tilted), convert(robot.replace(tilted)))
 
 
@@ -140,12 +140,12 @@ def test_a_base_that_is_upright_but_for_a_misprint():
 def test_branches_are_refused_for_dh_only():
     robot = lw.load(example("talos_reduced.urdf"))
     with pytest.raises(InputError, match=r"expected a chain, got the joints 'torso_1_joint' and 'leg_left_1_joint' on"):
-        lw.to_modified_dh(robot)
-    assert len(lw.to_khalil(robot).rows) == robot.nv
+        lw.dh.to_modified_dh(robot)
+    assert len(lw.dh.to_khalil(robot).rows) == robot.nv
 
 
 def test_what_is_refused():
-    for convert in (lw.to_modified_dh, lw.to_khalil):
+    for convert in (lw.dh.to_modified_dh, lw.dh.to_khalil):
         with pytest.raises(InputError, match="joint 'root_joint' is floating, which a table cannot say"):
             convert(lw.load(example("ur5_robot.urdf"), base="floating"))
         with pytest.raises(InputError, match="joint 'panda_finger_joint2' mimics 'panda_finger_joint1'"):
@@ -161,7 +161,7 @@ def test_what_is_lost_is_said():
     robot = robot.replace(
         replace(robot.joints[0], spring=lw.Spring(1.0)), replace(robot.joints[1], drive=lw.Drive(stiffness=5.0))
     )
-    table = lw.to_modified_dh(robot)
+    table = lw.dh.to_modified_dh(robot)
     assert table.lost == (
         "joint 'joint1': left out: spring.",
         "joint 'joint2': left out: elasticity of the drive.",
@@ -171,6 +171,6 @@ def test_what_is_lost_is_said():
 def test_a_joint_called_base():
     robot = two(1.0)
     robot = lw.Robot(robot.links, [replace(robot.joints[0], name="base"), robot.joints[1]])
-    table = lw.to_khalil(robot)
+    table = lw.dh.to_khalil(robot)
     assert torque_error(robot, rebuilt(table)) < 1e-14
     assert rebuilt(table).names == ("base_2", "j")

@@ -48,7 +48,9 @@ def _with_limits(j: lw.Joint, draw: random.Random) -> lw.Joint:
 def torque_error(a: Robot, b: Robot, states: int = 3) -> float:
     """The largest difference of torques at random states, relative to the largest torque."""
     q, qd, qdd = random_states(a, states)
-    ours, theirs = (np.array([inverse_dynamics(r, *s) for s in zip(q, qd, qdd, strict=True)], float) for r in (a, b))
+    ours, theirs = (
+        np.array([inverse_dynamics.plain(r, *s) for s in zip(q, qd, qdd, strict=True)], float) for r in (a, b)
+    )
     return float(np.abs(ours - theirs).max(initial=0.0) / np.abs(ours).max(initial=1e-300))
 
 
@@ -58,6 +60,6 @@ def pose_error(a: Robot, b: Robot, base: lw.Pose = lw.Pose()) -> float:
     names = sorted({*(k.name for k in a.links), *(f.name for f in a.frames)})
     (q,) = random_states(a, 1)[0]
     for name in random.Random(0).sample(names, min(len(names), 15)):
-        X, Y = (np.reshape(np.array(pose(r, q, frame=name), float), (4, 4)) for r in (a, b))
+        X, Y = (np.reshape(np.array(pose.plain(r, q, frame=name), float), (4, 4)) for r in (a, b))
         worst = max(worst, float(np.abs(X - np.array(base.matrix(), float) @ Y).max()))
     return worst

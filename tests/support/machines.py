@@ -8,8 +8,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import linkwise as lw
-from linkwise import Drive, Frame, Friction, Joint, Leg, Link, Motor, ParallelRobot, Pose, Robot, Spring, Vec3
-from linkwise.parallel import mechanics, quantities
+from linkwise import Drive, Frame, Friction, Joint, Link, Motor, Pose, Robot, Spring, Vec3
+from linkwise.parallel import Leg, ParallelRobot, mechanics, quantities
 from linkwise.rotation import axis_angle
 from linkwise.vector import Mat3
 
@@ -114,11 +114,11 @@ def random_leg(name: str, letters: str, mobility: str, platform: tuple[np.ndarra
     while True:
         chain = random_chain(letters, plane, rng)
         home = [float(rng.uniform(-1.0, 1.0) if kind == "R" else rng.uniform(0.5, 1.0)) for kind in kinds]
-        J = np.reshape(lw.jacobian(chain, home, frame="tip"), (6, -1))
+        J = np.reshape(lw.jacobian.plain(chain, home, frame="tip"), (6, -1))
         if np.linalg.cond(J[: 2 if plane else 3]) < 8.0:
             break
     turn, at = random_turn(rng, plane), 0.4 * rng.normal(size=3)
-    tip = np.reshape(lw.pose(chain, home, frame="tip"), (4, 4))[:3, 3]
+    tip = np.reshape(lw.pose.plain(chain, home, frame="tip"), (4, 4))[:3, 3]
     base = Pose(turn, Vec3(*(platform[1] + platform[0] @ at - np.array(turn) @ tip)))
     actuated = chain.names[-1 if kinds[-1] == "P" else 0]
     return Leg(name, chain, "tip", at, actuated, base, dict(zip(chain.names, home, strict=True)))

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from linkwise.plan.point import ORDERS, Point
-from linkwise.plan.problem import GAUSS, Problem
-from linkwise.plan.terms import Time
+from linkwise.planning.point import ORDERS, Point
+from linkwise.planning.problem import GAUSS, Problem
+from linkwise.planning.terms import Time
 
 STEP = 1e-200
 DIRECTIONS = 3

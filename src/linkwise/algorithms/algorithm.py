@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from math import inf
 from typing import Any
 
+from linkwise.deprecated import warn
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.jet import Jet
 from linkwise.mechanism.machine import machine_of
@@ -92,7 +93,7 @@ class Algorithm:
     """A function of a tree, with its signature.
 
     `function(tree, *inputs, world=..., **static)` takes flat sequences of scalars and returns one flat sequence for
-    each output. Call the algorithm itself with a robot and sequences of numbers to run it in plain Python.
+    each output. `plain` takes a robot and sequences of numbers and runs it in plain Python.
 
     An algorithm with rates needs so many `rates` of what surrounds the robot; one whose number is open has a static
     argument `order`, and `grown` gives its inputs and outputs for each. One that `derives` is the derivative of
@@ -127,7 +128,12 @@ class Algorithm:
             return _described_again, tuple(getattr(self, f.name) for f in fields(self))
         return self.name  # pickled as a global of the module that defines it
 
-    def __call__(
+    def __call__(self, robot: Robot, *inputs: Sequence[Scalar] | Scalar, **options: Any) -> Any:
+        """What `plain` gives, by a name that goes with the next release."""
+        warn(f"{self.name}(robot, ...)", f"{self.name}.plain(robot, ...)")
+        return self.plain(robot, *inputs, **options)
+
+    def plain(
         self,
         robot: Robot,
         *inputs: Sequence[Scalar] | Scalar,

@@ -56,7 +56,7 @@ def force_rates(machine: AnyMachine, *motion: Sequence[Scalar], world: World, or
 
     Two passes as in inverse dynamics carry besides every vector the rate of its components. Constant gravity is an
     acceleration of the base that has no jerk. Coulomb friction has no rate; where a joint reverses its torque jumps,
-    see `lw.reversals`.
+    see `lw.motion.reversals`.
 
     Args:
         motion: q (nq), qd, qdd and qddd (nv); with order=2 the next derivative too, and so on. qddd is the rate of

@@ -34,8 +34,7 @@ class RobotType(ParamType):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         import linkwise as lw
 
-        every = {**lw.list_robots(), **lw.list_parallel_robots()}
-        known = [CompletionItem(n, help=text) for n, text in every.items() if n.startswith(incomplete)]
+        known = [CompletionItem(n, help=text) for n, text in lw.list_robots().items() if n.startswith(incomplete)]
         return [*known, CompletionItem(incomplete, type="file")]
 
 
@@ -168,11 +167,11 @@ def load_parallel(
     source: str, *, base: str, side: str | None, no_friction: bool, rigid: bool, locks: Sequence[Lock]
 ) -> ParallelRobot:
     """The parallel robot of a file or a name, with the options of `robot_options` that it knows applied."""
-    from linkwise.parallel.robot import ParallelRobot
+    from linkwise.parallel.files import load as load_file
 
     trees = {"--base": base != "fixed", "--side": side is not None, "--rigid": rigid, "--lock": bool(locks)}
     refuse_for_parallel(source, trees)
-    robot = ParallelRobot.load(source)
+    robot = load_file(source)
     return robot.without_friction() if no_friction else robot
 
 

@@ -46,13 +46,11 @@ def check(robots: tuple[str, ...], strict: bool, quiet: bool, as_json: bool) -> 
 
 def _report(source: str) -> dict[str, Any]:
     import linkwise as lw
-    from linkwise.robot.library.parallel import is_parallel
 
     if Path(source).suffix and not Path(source).exists():
         raise click.UsageError(f"there is no file {source!r}")
     try:
-        robot = lw.ParallelRobot.load(source) if is_parallel(source) else lw.load(source)
-        found = [d._asdict() for d in robot.diagnostics]
+        found = [d._asdict() for d in lw.load(source).diagnostics]
     except lw.LinkwiseError as error:
         found = [{"level": "error", "where": "file", "message": str(error)}]
     return {"robot": source, "diagnostics": found}

@@ -60,7 +60,7 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
         return _convert_parallel(robot, out, form, as_json, options)
     model = load(robot, **options)
     facts: dict[str, Any] = {"robot": model.name}
-    table = None if not form else lw.to_modified_dh(model) if form == "dh" else lw.to_khalil(model)
+    table = None if not form else lw.dh.to_modified_dh(model) if form == "dh" else lw.dh.to_khalil(model)
     lost = lw.save(model, out) if out else ()
     if table and form:
         facts |= _facts(table)
@@ -77,9 +77,11 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
 
 def _convert_parallel(source: str, out: Path | None, form: str | None, as_json: bool, options: dict[str, Any]) -> None:
     """Write the file of a parallel robot, for which there is one form."""
+    import linkwise as lw
+
     refuse_for_parallel(source, {f"--{form}": bool(form), "form but .toml": out is not None and out.suffix == ".urdf"})
     robot = load_parallel(source, **options)
-    robot.save(str(out))
+    lw.save(robot, str(out))
     if as_json:
         show.as_json({"robot": robot.name, "output": str(out), "lost": []})
     else:

@@ -12,7 +12,7 @@ from linkwise.cli.answers import named, written
 from linkwise.cli.arguments import INTERRUPTED, Command, OutputFile, json_option, load, robot_argument, robot_options
 
 if TYPE_CHECKING:
-    from linkwise.plan.result import Plan
+    from linkwise.planning.result import Plan
 
 
 @click.command(cls=Command, short_help="Plan a motion.")
@@ -54,9 +54,9 @@ def plan(
       linkwise plan arm.urdf pick.toml -o pick.csv --step 0.004
       linkwise plan arm.urdf pick.toml --solver uno --guess last.npz -o next.npz
     """
-    from linkwise.plan.planner import plan as solve
-    from linkwise.plan.problem_file import read_problem
-    from linkwise.plan.result import Plan
+    from linkwise.planning.planner import plan as solve
+    from linkwise.planning.problem_file import read_problem
+    from linkwise.planning.result import Plan
 
     model = load(robot, **options)
     arguments = read_problem(problem)

@@ -27,7 +27,7 @@ from linkwise.cli.simulate_parallel import parallel_simulate
 
 if TYPE_CHECKING:
     from linkwise.robot.robot import Robot
-    from linkwise.simulate.result import Simulation
+    from linkwise.simulation.result import Simulation
 
 FLOATING = {"--start": "x,y,z,qx,qy,qz,qw", "--speed": "vx,vy,vz,wx,wy,wz", "--torque": "fx,fy,fz,mx,my,mz"}
 
@@ -149,7 +149,7 @@ def simulate(
       linkwise simulate delta --start platform=0,0,-0.5 --torque leg1.motor=-1.2 --time 0.3
     """
     from linkwise.robot.library.parallel import is_parallel
-    from linkwise.simulate.simulation import simulate as run
+    from linkwise.simulation.simulation import simulate as run
 
     solver: dict[str, Any] = {"method": method, "time_limit": time_limit, "max_steps": max_steps}
     if is_parallel(robot):

@@ -13,7 +13,7 @@ from linkwise.cli.answers import simulation, simulation_facts
 
 if TYPE_CHECKING:
     from linkwise.parallel.robot import ParallelRobot
-    from linkwise.simulate.parallel import ParallelSimulation
+    from linkwise.simulation.parallel import ParallelSimulation
 
 Settings = Sequence[tuple[str, tuple[float, ...]]]  # names, each with its numbers
 
@@ -31,7 +31,7 @@ def parallel_simulate(
     as_json: bool,
 ) -> int:
     """Simulate, write, draw and print; the exit code."""
-    from linkwise.simulate.parallel import simulate_parallel
+    from linkwise.simulation.parallel import simulate_parallel
 
     pose = _of_platform(robot, "--start", starts, "pose")
     velocity = _of_platform(robot, "--speed", speeds, "velocity")
@@ -58,7 +58,7 @@ def _home(robot: ParallelRobot) -> Any:
 def _of_platform(robot: ParallelRobot, flag: str, settings: Settings, quantity: str) -> Any:
     """The numbers of a setting of the platform, or None."""
     from linkwise.errors import UnknownNameError
-    from linkwise.trajectory.platform import platform_columns
+    from linkwise.motion.platform import platform_columns
 
     names = [n.partition(".")[2] for n in platform_columns(robot, quantity)]
     if len(settings) > 1:
@@ -94,7 +94,7 @@ def _forces(robot: ParallelRobot, settings: Settings) -> Any:
 
 
 def _facts(result: ParallelSimulation, problem: str) -> dict[str, Any]:
-    from linkwise.trajectory.platform import platform_columns
+    from linkwise.motion.platform import platform_columns
 
     names = [n.partition(".")[2] for n in platform_columns(result.robot, "pose")]
     return {

@@ -32,9 +32,9 @@ def parallel_torque(
     as_json: bool,
 ) -> int:
     """Compute, write, draw and print; the exit code."""
+    from linkwise.motion.platform import read_platform
     from linkwise.report.platform_forces import forces_along
     from linkwise.report.plots import platform_figure
-    from linkwise.trajectory.platform import read_platform
 
     for payload in payloads:
         _check_platform(robot, payload.frame)

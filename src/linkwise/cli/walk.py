@@ -13,9 +13,9 @@ from linkwise.cli.arguments import INTERRUPTED, Command, OutputFile, json_option
 from linkwise.cli.simulate import Setting, SettingType, setting
 
 if TYPE_CHECKING:
-    from linkwise.gait.person import Person
-    from linkwise.gait.reason import Reason
-    from linkwise.gait.result import Walk
+    from linkwise.walking.person import Person
+    from linkwise.walking.reason import Reason
+    from linkwise.walking.result import Walk
 
 SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 POSITIVE = click.FloatRange(min=0.0, min_open=True)
@@ -73,11 +73,11 @@ def walk(
       linkwise walk --speed 1.4 --mass 60 --height 1.65 --sex female --html walk.html
       linkwise walk --speed 1.4 --backpack 15 --limit ankle_l=60 --table stride.csv
     """
-    from linkwise.gait.objective import effort
-    from linkwise.gait.opensim import write_ground, write_motion, write_torques
-    from linkwise.gait.tracking import tracking
-    from linkwise.gait.walk import KEPT
-    from linkwise.gait.walk import walk as predict
+    from linkwise.walking.objective import effort
+    from linkwise.walking.opensim import write_ground, write_motion, write_torques
+    from linkwise.walking.tracking import tracking
+    from linkwise.walking.walk import KEPT
+    from linkwise.walking.walk import walk as predict
 
     result = predict(
         _person(**someone), speed, step, solver=solver, smooth=smooth, double=double, points=points, without=without,
@@ -109,8 +109,8 @@ def _person(
     mass: float, height: float, sex: str, backpack: float | None, hands: tuple[Setting, ...],
     limits: tuple[Setting, ...], ranges: tuple[Setting, ...], lengths: tuple[Setting, ...], frozen: tuple[str, ...],
 ) -> Person:  # fmt: skip
-    from linkwise.gait.joints import FROZEN
-    from linkwise.gait.person import Person
+    from linkwise.walking.joints import FROZEN
+    from linkwise.walking.person import Person
 
     person = Person(
         mass, height, sex, {name: {"length": x} for name, (x,) in lengths}, {name: x for name, (x,) in limits},
@@ -124,7 +124,7 @@ def _person(
 
 
 def _facts(result: Walk, reason: Reason | None) -> dict[str, Any]:
-    from linkwise.gait.norms import bands, norms
+    from linkwise.walking.norms import bands, norms
 
     seen = result.audit()
     return {
@@ -150,7 +150,7 @@ def _facts(result: Walk, reason: Reason | None) -> dict[str, Any]:
 
 
 def _print(result: Walk, reason: Reason | None) -> None:
-    from linkwise.gait.walk import KEPT
+    from linkwise.walking.walk import KEPT
 
     seconds = sum(p.seconds for p in result.phases)
     iterations = " + ".join(str(p.iterations) for p in result.phases)
@@ -181,7 +181,7 @@ def _print(result: Walk, reason: Reason | None) -> None:
 
 def _print_loads(result: Walk) -> None:
     """The largest net force through each joint, and when in the stride of its leg."""
-    from linkwise.gait.features import JOINTS, leg
+    from linkwise.walking.features import JOINTS, leg
 
     stride, rows = result.stride(), []
     for joint in JOINTS:
@@ -199,8 +199,8 @@ def _print_loads(result: Walk) -> None:
 
 def _print_published(result: Walk) -> None:
     """Extremes and curves of both legs beside what is published."""
-    from linkwise.gait.features import TITLES
-    from linkwise.gait.norms import norms, sources
+    from linkwise.walking.features import TITLES
+    from linkwise.walking.norms import norms, sources
 
     show.title("Extremes (degrees, and body weights)")
     known, sides = norms(), [result.features(side) for side in "rl"]

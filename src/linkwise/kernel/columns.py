@@ -48,7 +48,7 @@ def kernel_of(robot: Robot, algorithm: Algorithm, options: Options, static: dict
     """The kernel of an algorithm for one robot: one program, or where that would be too large, column by column."""
     arguments = algorithm.arguments(robot, static)
     size = expected_operations(robot, algorithm, options, arguments)
-    if size > LARGE:
+    if size > LARGE and not robot.loops:
         if algorithm is forward_dynamics_derivatives:
             return ForwardColumns.of(robot, algorithm, options, static)
         if algorithm.columns and all(len(INPUTS.get(x, ())) == 1 for _, x in algorithm.columns.pairs):
@@ -70,8 +70,9 @@ def expected_operations(robot: Robot, algorithm: Algorithm, options: Options, ar
     """
     depths = robot_depths(robot)
     share = sum(depths) / max(1, len(depths)) ** 2
-    shapes, outputs = algorithm.signature(arguments)[1], ports(robot, algorithm, options, arguments)[2]
-    grown = [port.size for port in outputs if sum(isinstance(a, str) for a in shapes[port.name]) > 1]
+    shapes = algorithm.signature(arguments)[1]
+    found = ports(robot, algorithm, options, arguments)[2]
+    grown = [port.size for port in found if sum(isinstance(axis, str) for axis in shapes[port.name]) > 1]
     total = EACH * share * sum(grown)
     if algorithm.derives and algorithm.derives.base is forward_dynamics:
         total += SOLVED * sum(d * d for d in depths)

@@ -37,7 +37,7 @@ def _nearest(robot: ParallelRobot) -> NDArray[np.float64]:
 def _tip(robot: ParallelRobot, k: int) -> NDArray[np.float64]:
     """The tip of a leg at its home, in the world."""
     leg = robot.legs[k]
-    T = np.reshape(tree_pose(leg.placed, list(leg.home_positions), frame=f"{leg.name}.{leg.tip}"), (4, 4))
+    T = np.reshape(tree_pose.plain(leg.placed, list(leg.home_positions), frame=f"{leg.name}.{leg.tip}"), (4, 4))
     return np.asarray(T[:3, 3], dtype=float)
 
 

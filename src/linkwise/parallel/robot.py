@@ -10,6 +10,7 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
+from linkwise.deprecated import warn
 from linkwise.errors import ModelError, UnknownNameError
 from linkwise.mechanism.leg import Solution, solution_of
 from linkwise.parallel.mobility import MOBILITIES, Mobility
@@ -237,16 +238,18 @@ class ParallelRobot:
         return self.replace(legs=[dataclasses.replace(leg, robot=leg.robot.without_friction()) for leg in self.legs])
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a .toml file, of which `ParallelRobot.load` makes an equal robot."""
+        """Write a .toml file, by a name that goes with the next release."""
         from linkwise.parallel.files import save
 
+        warn("ParallelRobot.save", "lw.save")
         save(self, path)
 
     @staticmethod
     def load(source: Any) -> ParallelRobot:
-        """The parallel robot of a .toml file, of the text of one, or of a name of `list_parallel_robots()`."""
+        """The parallel robot of a .toml file, its text, or a name, by a name that goes with the next release."""
         from linkwise.parallel.files import load
 
+        warn("ParallelRobot.load", "lw.load")
         return load(source)
 
     def __repr__(self) -> str:

@@ -12,10 +12,10 @@ import numpy as np
 
 from linkwise.errors import LinkwiseError
 from linkwise.kernel.compile import compile
+from linkwise.motion.trajectory import Array
 from linkwise.report import peers as models
 from linkwise.robot.order import Permutation
 from linkwise.robot.robot import Robot
-from linkwise.trajectory.trajectory import Array
 
 BATCH = 4096
 LOOP = 256  # rows for peers that are called row by row

@@ -10,11 +10,11 @@ import numpy as np
 from linkwise.closed import Closed
 from linkwise.figures import COLOURS, LINE, style
 from linkwise.kernel.compile import compile
+from linkwise.motion.trajectory import Array
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.linkages import draw, tidy
 from linkwise.report.plots import inline_svg
 from linkwise.robot.load import load
-from linkwise.trajectory.trajectory import Array
 
 SOURCE = "Khalil, sections 2.2 and 4, (55)-(58), with the transpose in (57)"
 TOLERANCE = 1e-8

@@ -10,10 +10,10 @@ import numpy as np
 
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
+from linkwise.motion import Trajectory, read
+from linkwise.motion.reader import MissingColumns
+from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
-from linkwise.trajectory import Trajectory, read
-from linkwise.trajectory.reader import MissingColumns
-from linkwise.trajectory.trajectory import Array
 
 OPEN = 1e-3  # rad or m by which positions in a file may miss those that close the loops, as by rounding
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwise.control import cascaded_control, cascaded_lyapunov
 from linkwise.kernel.compile import compile
+from linkwise.motion.trajectory import Array
 from linkwise.report.bench import interleaved
 from linkwise.report.elastic_pictures import followed, pictures
 from linkwise.report.elastic_robots import CHAINS, ROUTES, forward_costs, inverse_times
@@ -18,9 +19,8 @@ from linkwise.robot.drive import Drive, Motor
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.robot import Robot
-from linkwise.simulate import simulate
+from linkwise.simulation import simulate
 from linkwise.spatial import Pose
-from linkwise.trajectory.trajectory import Array
 from linkwise.vector import Vec3
 
 GAINS: dict[str, Any] = {"kp": 580.0, "kd": 65.0, "kp_motor": 375.0, "kd_motor": 14.0}

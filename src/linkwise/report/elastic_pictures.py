@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.figures import COLOURS, INK, style
+from linkwise.motion.trajectory import Array
 from linkwise.report.experiments import Picture
 from linkwise.report.plots import inline_svg
-from linkwise.trajectory.trajectory import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

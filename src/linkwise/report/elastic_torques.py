@@ -13,11 +13,11 @@ from linkwise.algorithms import elastic_feedforward
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.kernel.compile import compile
 from linkwise.kernel.kernel import Kernel
+from linkwise.motion import Trajectory, read, spline
+from linkwise.motion.columns import MOTION
+from linkwise.motion.reader import MissingColumns
+from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
-from linkwise.trajectory import Trajectory, read, spline
-from linkwise.trajectory.columns import MOTION
-from linkwise.trajectory.reader import MissingColumns
-from linkwise.trajectory.trajectory import Array
 
 ORDER = 2  # rates of joint torques, and so four derivatives of positions
 

@@ -14,6 +14,7 @@ from linkwise.algorithms.inertia_route import no_inertia_along
 from linkwise.figures import COLOURS, style
 from linkwise.kernel.compile import compile
 from linkwise.mechanism import linear
+from linkwise.motion.trajectory import Array
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg
 from linkwise.robot.dh import modified_dh
@@ -21,9 +22,8 @@ from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
-from linkwise.simulate.result import Simulation
-from linkwise.simulate.simulation import simulate
-from linkwise.trajectory.trajectory import Array
+from linkwise.simulation.result import Simulation
+from linkwise.simulation.simulation import simulate
 
 TOLERANCE = 1e-9  # of routes against each other, relative to the largest acceleration of a joint
 DRIFT = 1e-8  # of the energy of the Puma, relative
@@ -85,7 +85,7 @@ def operations(robot: Robot, route: str) -> tuple[int, int]:
 def by_all_routes(robot: Robot, states: Array) -> dict[str, Array]:
     """Accelerations by every route at states (rows, 3, nv): position, velocity, torque. In plain Python."""
     return {
-        name: np.array([chosen(robot, *state.tolist(), **options) for state in states])
+        name: np.array([chosen.plain(robot, *state.tolist(), **options) for state in states])
         for name, (chosen, options) in ROUTES.items()
     }
 

@@ -10,8 +10,8 @@ import numpy as np
 from linkwise.algorithms import poses
 from linkwise.figures import COLOURS
 from linkwise.kernel.compile import compile
+from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
-from linkwise.trajectory.trajectory import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

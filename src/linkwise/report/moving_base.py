@@ -18,6 +18,7 @@ from linkwise.algorithms import (
     mass_matrix,
     poses,
 )
+from linkwise.motion.trajectory import Array
 from linkwise.report.errata import khalil as literal
 from linkwise.report.errata.draw import Draw
 from linkwise.report.experiments import Cell, Experiment, Table
@@ -27,7 +28,6 @@ from linkwise.robot.link import Link
 from linkwise.robot.robot import Robot
 from linkwise.robot.table import KhalilRow, Row
 from linkwise.rotation import from_quaternion
-from linkwise.trajectory.trajectory import Array
 
 TOLERANCE = 1e-11
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -87,18 +87,18 @@ class OnFloatingJoint:
     def hybrid(self, given: Array, driven: Sequence[str]) -> tuple[Array, Array, Array]:
         """The base's classical acceleration, and accelerations and forces of the joints in the table's order."""
         free = [0.0] * 6
-        qdd, tau, _ = hybrid_dynamics(
+        qdd, tau, _ = hybrid_dynamics.plain(
             self.robot, self.q, self.qd, [*free, *given[self.order].tolist()], driven=tuple(driven)
         )
-        a = np.array(classical_acceleration(self.robot, self.qd, qdd))
+        a = np.array(classical_acceleration.plain(self.robot, self.qd, qdd))
         return a[:6], self.table_order(a[6:]), self.table_order(np.array(tau[6:]))
 
     def matrices(self) -> tuple[Array, Array]:
         """A and H of (83) with classical accelerations of the base and without gravity, in the table's order."""
         n = self.robot.nv
-        still = component_acceleration(self.robot, self.qd, [0.0] * n)
-        H = np.array(inverse_dynamics(self.robot, self.q, self.qd, still, gravity=(0.0, 0.0, 0.0)))
-        A = np.array(mass_matrix(self.robot, self.q)).reshape(n, n)
+        still = component_acceleration.plain(self.robot, self.qd, [0.0] * n)
+        H = np.array(inverse_dynamics.plain(self.robot, self.q, self.qd, still, gravity=(0.0, 0.0, 0.0)))
+        A = np.array(mass_matrix.plain(self.robot, self.q)).reshape(n, n)
         places = [*range(6), *(6 + self.order.index(k) for k in range(n - 6))]
         return A[np.ix_(places, places)], H[places]
 
@@ -108,7 +108,7 @@ def composite_inertia(case: Case) -> Array:
     on = OnFloatingJoint(case)
     still = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, *on.q[7:]]  # the world's frame is then the base's
     J = literal.inertia(case.base)
-    for X, k in zip(np.reshape(poses(on.robot, still), (-1, 4, 4))[1:], on.order, strict=True):
+    for X, k in zip(np.reshape(poses.plain(on.robot, still), (-1, 4, 4))[1:], on.order, strict=True):
         R, p = X[:3, :3].T, X[:3, 3]
         T = np.block([[R, -R @ literal.hat(p)], [np.zeros((3, 3)), R]])
         J = J + T.T @ literal.inertia(case.rows[k]) @ T

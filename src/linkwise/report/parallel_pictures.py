@@ -9,8 +9,8 @@ import numpy as np
 from linkwise.algorithms import poses as link_poses
 from linkwise.figures import COLOURS, INK, style
 from linkwise.kernel.compile import compile
+from linkwise.motion.trajectory import Array
 from linkwise.parallel.robot import ParallelRobot
-from linkwise.trajectory.trajectory import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

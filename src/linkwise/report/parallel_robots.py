@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwise.figures import COLOURS, style
 from linkwise.kernel.compile import compile
+from linkwise.motion.trajectory import Array
 from linkwise.parallel.builders import delta, gough_stewart
 from linkwise.parallel.dynamics import ParallelDynamics
 from linkwise.parallel.robot import ParallelRobot
@@ -15,8 +16,7 @@ from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.parallel_pictures import curves, machine_picture
 from linkwise.report.plots import inline_svg
 from linkwise.robot.link import Link
-from linkwise.simulate.parallel import ParallelSimulation, simulate_parallel
-from linkwise.trajectory.trajectory import Array
+from linkwise.simulation.parallel import ParallelSimulation, simulate_parallel
 
 TOLERANCE = 1e-8
 HEIGHT = 0.75  # m, of the hexapod's middle

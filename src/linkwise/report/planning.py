@@ -10,12 +10,12 @@ import numpy as np
 from linkwise.algorithms import joint_wrenches, poses
 from linkwise.figures import COLOURS, LIMIT, style
 from linkwise.kernel.compile import compile
-from linkwise.plan.examples import minimum_time, time_and_effort
-from linkwise.plan.families import sweep
-from linkwise.plan.result import Plan
+from linkwise.motion.trajectory import Array
+from linkwise.planning.examples import minimum_time, time_and_effort
+from linkwise.planning.families import sweep
+from linkwise.planning.result import Plan
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg
-from linkwise.trajectory.trajectory import Array
 
 OPTIMUM = 0.3918545395  # s, from the end conditions of the bang-bang motion
 SWITCHES = (("joint1", 0.1959273, "just over 0.2"), ("joint2", 0.0457093, "early"), ("joint2", 0.2353004, "0.25"))

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from linkwise import limit
 from linkwise.figures import COLOURS, LIMIT, style
-from linkwise.plan.constraints import reaction
-from linkwise.plan.joint_limits import limits
-from linkwise.plan.planner import plan
-from linkwise.plan.result import Plan
+from linkwise.planning.planner import plan
+from linkwise.planning.result import Plan
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg
 from linkwise.robot.load import load
@@ -67,8 +66,8 @@ def _options() -> dict[str, Any]:
 def _stanford() -> dict[str, Plan]:
     robot = load("stanford").without_friction()
     efforts, reach = np.array(EFFORT), dict.fromkeys(robot.names, (-TURN, TURN))
-    free = limits(effort=efforts, position=reach)
-    bound = limits(effort=efforts, position=reach, effort_rate=RATE * efforts)
+    free = limit.joints(effort=efforts, position=reach)
+    bound = limit.joints(effort=efforts, position=reach, effort_rate=RATE * efforts)
     found = {}
     for name, constraint in (("Stanford, rates free", free), ("Stanford, rates limited", bound)):
         found[name] = plan(robot, START, GOAL, subject_to=constraint, control_points=16, **_options())
@@ -80,11 +79,11 @@ def _pick_and_place() -> dict[str, Plan]:
     hand = robot.links[-1].name
     loaded = robot.with_payload(PAYLOAD, (0.0, 0.0, 0.1), at=hand)
     rates = {n: RATE * robot.joint(n).limits.effort for n in robot.names}
-    drives = limits("position", "effort", velocity=FAST, effort_rate=rates)
+    drives = limit.joints("position", "effort", velocity=FAST, effort_rate=rates)
     cases = {
         "arm7, without load": (robot, [drives]),
         "arm7, with load": (loaded, [drives]),
-        "arm7, reaction limited too": (loaded, [drives, reaction(robot.names[-1], force=FORCE)]),
+        "arm7, reaction limited too": (loaded, [drives, limit.reaction(robot.names[-1], force=FORCE)]),
     }
     return {
         name: plan(model, PICK, PLACE, subject_to=rows, control_points=14, **_options())

@@ -11,11 +11,11 @@ import numpy as np
 
 from linkwise._version import __version__
 from linkwise.kernel.compile import compile
+from linkwise.motion.limits import Excess, excesses
+from linkwise.motion.platform import PlatformMotion, write_platform
+from linkwise.motion.trajectory import Array
 from linkwise.parallel.dynamics import ParallelDynamics
 from linkwise.parallel.robot import ParallelRobot
-from linkwise.trajectory.limits import Excess, excesses
-from linkwise.trajectory.platform import PlatformMotion, write_platform
-from linkwise.trajectory.trajectory import Array
 
 NEARLY_SINGULAR = 1e3  # condition number of the Jacobian from which on forces are not to be trusted
 

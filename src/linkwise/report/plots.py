@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from linkwise.errors import InputError
 from linkwise.figures import COLOURS, INK, LIMIT, LINE, style
-from linkwise.trajectory.columns import endings
-from linkwise.trajectory.platform import platform_columns
+from linkwise.motion.columns import endings
+from linkwise.motion.platform import platform_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

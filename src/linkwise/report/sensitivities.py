@@ -12,6 +12,7 @@ import numpy as np
 from linkwise.algorithms import inverse_dynamics, inverse_dynamics_derivatives, joint_wrenches
 from linkwise.figures import COLOURS, LINE, style
 from linkwise.kernel.compile import compile
+from linkwise.motion.trajectory import Array
 from linkwise.report.errata import barman
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg, panels
@@ -19,7 +20,6 @@ from linkwise.report.stanford import quintic
 from linkwise.robot import DHRow
 from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
-from linkwise.trajectory.trajectory import Array
 from linkwise.vector import Vec3
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _by_complex_step(robot: Robot, arm: Arm, of: int, part: int) -> Array:
     columns = []
     for k in range(robot.nv):
         state = [[x + 1j * EXACT_STEP * ((i, j) == (of, k)) for j, x in enumerate(y)] for i, y in enumerate(arm.state)]
-        columns.append([complex(x).imag / EXACT_STEP for x in joint_wrenches(robot, *state)[part]])
+        columns.append([complex(x).imag / EXACT_STEP for x in joint_wrenches.plain(robot, *state)[part]])
     return np.array(columns).T
 
 

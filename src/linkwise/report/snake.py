@@ -10,16 +10,16 @@ import numpy as np
 from linkwise.algorithms import mass_matrix, poses
 from linkwise.figures import COLOURS, style
 from linkwise.kernel.compile import compile
+from linkwise.motion.trajectory import Array
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.robot import Robot
-from linkwise.simulate.forces import Drag, GroundFriction
-from linkwise.simulate.result import Simulation
-from linkwise.simulate.simulation import simulate
+from linkwise.simulation.forces import Drag, GroundFriction
+from linkwise.simulation.result import Simulation
+from linkwise.simulation.simulation import simulate
 from linkwise.spatial import Pose
-from linkwise.trajectory.trajectory import Array
 from linkwise.vector import Vec3
 
 JOINTS = 12
@@ -100,7 +100,7 @@ def momenta(robot: Robot, result: Simulation) -> tuple[float, float]:
     plane, worst, apart = [0, 1, 5], np.zeros(3), 0.0
     parts, speed = np.zeros(3), 0.0
     for q, qd in zip(result.q[::6].tolist(), result.qd[::6], strict=True):
-        A = np.reshape(mass_matrix(robot, q), (robot.nv, robot.nv))[plane]
+        A = np.reshape(mass_matrix.plain(robot, q), (robot.nv, robot.nv))[plane]
         bends = A[:, 6:] @ qd[6:]
         worst = np.maximum(worst, np.abs(A @ qd))
         parts = np.maximum(parts, np.abs(bends))

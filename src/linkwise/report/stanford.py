@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from linkwise.kernel.compile import compile
+from linkwise.motion.trajectory import Array
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg, panels
 from linkwise.robot.joint import KINDS
 from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
-from linkwise.trajectory.trajectory import Array
 
 TOLERANCE = 1e-12  # relative to the largest torque: sums of a few hundred terms in double precision
 PRINTED = 2.462e-2  # N m/s, the error of a numerical rate at the shortest sampling time

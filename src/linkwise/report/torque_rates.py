@@ -12,6 +12,7 @@ import numpy as np
 from linkwise.algorithms import force_rates, inverse_dynamics, recursive_lagrangian
 from linkwise.algorithms.algorithm import Algorithm
 from linkwise.kernel.compile import compile
+from linkwise.motion.trajectory import Array
 from linkwise.report.bench import interleaved, states
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.forward_routes import general_chain
@@ -19,7 +20,6 @@ from linkwise.report.plots import inline_svg, panels
 from linkwise.report.stanford import joint_titles, published_motion, rates_along, sampling_errors
 from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
-from linkwise.trajectory.trajectory import Array
 
 TOLERANCE = 1e-11  # of rates, relative to the largest
 PRINTED = 2.462e-2  # N m/s, joint 1 at the shortest sampling time

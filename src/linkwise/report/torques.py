@@ -13,11 +13,11 @@ from linkwise._version import __version__
 from linkwise.algorithms import force_rates, inverse_dynamics, joint_wrench_rates, joint_wrenches
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
+from linkwise.motion import Excess, Reversal, Trajectory, column_names, exceeded, reversals, write
+from linkwise.motion.trajectory import Array
 from linkwise.report.closed_torques import closed_forces
 from linkwise.report.elastic_torques import feedforward_along, is_of_joints_alone
 from linkwise.robot.robot import Robot
-from linkwise.trajectory import Excess, Reversal, Trajectory, column_names, exceeded, reversals, write
-from linkwise.trajectory.trajectory import Array
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.gait.features import TITLES
-from linkwise.gait.norms import norms, sources
-from linkwise.gait.person import Person
-from linkwise.gait.pictures import curves, film_strip
-from linkwise.gait.result import Walk
-from linkwise.gait.stride import Stride
-from linkwise.gait.sweep import sweep
-from linkwise.gait.walk import walk
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg
+from linkwise.walking.features import TITLES
+from linkwise.walking.norms import norms, sources
+from linkwise.walking.person import Person
+from linkwise.walking.pictures import curves, film_strip
+from linkwise.walking.result import Walk
+from linkwise.walking.stride import Stride
+from linkwise.walking.sweep import sweep
+from linkwise.walking.walk import walk
 
 SPEEDS = {0.8: 0.5, 1.0: 0.55, 1.2: 0.6, 1.4: 0.7, 1.6: 0.8}  # with lengths of steps
 BACKPACKS = (10.0, 20.0)

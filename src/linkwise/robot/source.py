@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from linkwise.errors import LinkwiseError, ModelError
 from linkwise.files import contents
-from linkwise.robot.robot import Robot
 
 LARGEST = 64 * 1024 * 1024  # bytes; the largest robot files known are a hundred times smaller
 
@@ -68,7 +68,7 @@ class Place:
             raise self.source.error(self.line, placed) from error
 
 
-def refuse_errors(robot: Robot, where: str) -> None:
+def refuse_errors(robot: Any, where: str) -> None:
     """Raise when the robot's diagnostics hold an error: what `strict=True` asks of a reader."""
     errors = [f"{d.where} {d.message}" for d in robot.diagnostics if d.level == "error"]
     if errors:

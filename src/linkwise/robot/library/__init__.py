@@ -8,6 +8,7 @@ from pathlib import Path
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.robot.joint import Joint
+from linkwise.robot.library.parallel import PARALLEL
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.robot import Robot
 from linkwise.robot.source import Source
@@ -21,7 +22,7 @@ SNAKE = "A snake of 10 equal links in a vertical plane; snake25 has 25 (invented
 
 
 def list_robots() -> dict[str, str]:
-    """The robots that `load` knows by name, each with one line that says what it is."""
+    """The trees that come along by name, each with one line that says what it is."""
     return dict(_robots())
 
 
@@ -31,11 +32,8 @@ def bundled(name: str) -> Robot:
     if snake:
         return _snake(int(snake[1] or 10))
     if name not in _robots():
-        unknown = UnknownNameError("robot", name, _robots())
-        raise InputError(
-            f"load {name!r}: expected a .urdf, .toml or .xml file or a robot's name, got an {unknown}"
-            " Parallel robots are loaded by ParallelRobot.load."
-        )
+        unknown = UnknownNameError("robot", name, sorted([*_robots(), *PARALLEL]))
+        raise InputError(f"load {name!r}: expected a .urdf, .toml or .xml file or a robot's name, got an {unknown}")
     return read(Source(f"{name}.toml", (FOLDER / f"{name}.toml").read_bytes()))
 
 

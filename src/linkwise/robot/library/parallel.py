@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from os import PathLike, fspath
+from os.path import isfile
+from pathlib import PurePath
+from typing import Any
 
 from linkwise.errors import LinkwiseError
 from linkwise.robot.toml import parsed, toml_source
@@ -15,17 +18,19 @@ PARALLEL = {
 
 
 def list_parallel_robots() -> dict[str, str]:
-    """The robots that `ParallelRobot.load` knows by name, each with one line that says what it is."""
+    """The parallel robots that come along by name, each with one line that says what it is."""
     return dict(PARALLEL)
 
 
-def is_parallel(source: str) -> bool:
+def is_parallel(source: Any) -> bool:
     """Whether a name or a file is one of a parallel robot, so that no other reader need try."""
-    if source in PARALLEL:
+    if isinstance(source, str) and source in PARALLEL:
         return True
-    if Path(source).suffix.lower() != ".toml" or not Path(source).is_file():
+    if not isinstance(source, (str, PathLike)) or PurePath(fspath(source)).suffix.lower() != ".toml":
         return False
     try:
-        return {"platform", "leg"} <= parsed(toml_source(Path(source))).keys()
+        file = toml_source(source) if isfile(source) else None
+        named = file is not None and all(key in file.data for key in (b"platform", b"leg"))
+        return file is not None and named and {"platform", "leg"} <= parsed(file).keys()
     except LinkwiseError:
-        return False
+        return False  # which the reader of trees says better

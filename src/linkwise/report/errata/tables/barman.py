@@ -50,7 +50,7 @@ def truth(case: Case) -> dict[str, Any]:
     columns = [[tau_of(robot, case, _stepped(case.x, k, i)) for i in range(n)] for k in range(3)]
     dq, dqd, dqdd = ([[columns[k][i][j].imag / STEP for i in range(n)] for j in range(n)] for k in range(3))
     loads = on_robot(robot, case, case.x[0])
-    tau, wrench = joint_wrenches(robot, *case.x, external=loads)
+    tau, wrench = joint_wrenches.plain(robot, *case.x, external=loads)
     return {
         "tau": tau,
         "dtau_dq": dq,
@@ -62,14 +62,14 @@ def truth(case: Case) -> dict[str, Any]:
 
 
 def tau_of(robot: Robot, case: Case, x: list[list[Scalar]]) -> Any:
-    return inverse_dynamics(robot, *x, external=on_robot(robot, case, x[0]))
+    return inverse_dynamics.plain(robot, *x, external=on_robot(robot, case, x[0]))
 
 
 def on_robot(robot: Robot, case: Case, q: list[Scalar]) -> dict[str, list[Scalar]]:
     """The loads, turned round and into the axes of their frames."""
     found = {}
     for k, load in enumerate(case.loads):
-        T = pose(robot, q, frame=f"load{k}")
+        T = pose.plain(robot, q, frame=f"load{k}")
         R = Mat3.of([T[4 * r : 4 * r + 3] for r in range(3)])
         found[f"load{k}"] = [*(R.T @ -load.F), *(R.T @ -load.N)]
     return found
@@ -80,7 +80,8 @@ def velocities(robot: Robot, case: Case) -> list[list[Vec3]]:
     n = len(case.rows)
     unit = [[float(i == k) for k in range(n)] for i in range(n)]
     return [
-        [Vec3(*velocity(robot, case.x[0], e, frame=f"link{j + 1}", axes="local")[:3]) for e in unit] for j in range(n)
+        [Vec3(*velocity.plain(robot, case.x[0], e, frame=f"link{j + 1}", axes="local")[:3]) for e in unit]
+        for j in range(n)
     ]
 
 

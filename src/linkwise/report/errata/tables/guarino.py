@@ -45,8 +45,8 @@ def truth(case: Case) -> dict[str, Any]:
     """Inverse dynamics, and its derivative along the motion."""
     robot = modified_dh(case.rows, gravity=case.gravity)
     along = [[a + 1j * STEP * b for a, b in zip(*pair, strict=True)] for pair in pairwise(case.x)]
-    tau_dot = [x.imag / STEP for x in inverse_dynamics(robot, *along)]
-    return {"tau": inverse_dynamics(robot, *case.x[:3]), "tau_dot": tau_dot}
+    tau_dot = [x.imag / STEP for x in inverse_dynamics.plain(robot, *along)]
+    return {"tau": inverse_dynamics.plain(robot, *case.x[:3]), "tau_dot": tau_dot}
 
 
 def study() -> Study[Case]:

@@ -75,7 +75,7 @@ def truth_loop(case: Case) -> dict[str, Any]:
     """Forces of the active joints and of the cut one together balance what Linkwise finds for the tree."""
     loop, q, qd_a, qdd_a, gravity = case
     qd, qdd, _ = loop.dependent(q, qd_a, qdd_a)
-    tau = inverse_dynamics(tree_of(loop.rows, gravity=gravity), list(q), list(qd), list(qdd))
+    tau = inverse_dynamics.plain(tree_of(loop.rows, gravity=gravity), list(q), list(qd), list(qdd))
     J, _ = loop.closure(q, qd)
     found = np.linalg.solve(np.hstack([np.eye(len(q))[:, loop.active], J.T]), tau)
     return {"Gamma": found[: len(loop.active)], "qdd": qdd_a}
@@ -150,11 +150,11 @@ def leg_alone(robot: Platform, leg: Leg) -> tuple[Array, Array]:
     alone, q = tree_of(leg.rows), list(leg.q)
     v, w = robot.V[:3], robot.V[3:]
     v_dot, w_dot = robot.V_dot[:3], robot.V_dot[3:]
-    J = leg.R @ np.reshape(jacobian(alone, q, frame="link3"), (6, 3))[:3]
+    J = leg.R @ np.reshape(jacobian.plain(alone, q, frame="link3"), (6, 3))[:3]
     qd = np.linalg.solve(J, v + np.cross(w, leg.P))
-    drift = leg.R @ acceleration(alone, q, list(qd), [0.0] * 3, frame="link3")[:3]
+    drift = leg.R @ acceleration.plain(alone, q, list(qd), [0.0] * 3, frame="link3")[:3]
     qdd = np.linalg.solve(J, v_dot + np.cross(w_dot, leg.P) + np.cross(w, np.cross(w, leg.P)) - drift)
-    return np.array(inverse_dynamics(alone, q, list(qd), list(qdd), gravity=list(leg.R.T @ robot.gravity))), J
+    return np.array(inverse_dynamics.plain(alone, q, list(qd), list(qdd), gravity=list(leg.R.T @ robot.gravity))), J
 
 
 def body_alone(case: Hexapod) -> Array:
@@ -165,7 +165,7 @@ def body_alone(case: Hexapod) -> Array:
     v, w = robot.V[:3], robot.V[3:]
     own = [*(robot.R.T @ (robot.V_dot[:3] - np.cross(w, v))), *(robot.R.T @ robot.V_dot[3:])]
     q, qd = [0.0, 0.0, 0.0, *case.quaternion], [*(robot.R.T @ v), *(robot.R.T @ w)]
-    tau = inverse_dynamics(alone, q, qd, own)
+    tau = inverse_dynamics.plain(alone, q, qd, own)
     return np.concatenate([robot.R @ tau[:3], robot.R @ tau[3:]])
 
 

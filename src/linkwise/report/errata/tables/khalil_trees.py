@@ -58,8 +58,8 @@ def on_links(case: Case) -> dict[str, Array]:
 def model(robot: Robot, q: Any, qd: Any, f_ext: Any, **options: Any) -> tuple[Array, Array]:
     """M and bias."""
     n = robot.nv
-    bias = inverse_dynamics(robot, q, qd, [0.0] * n, external=f_ext, **options)
-    return np.reshape(mass_matrix(robot, q), (n, n)), np.array(bias)
+    bias = inverse_dynamics.plain(robot, q, qd, [0.0] * n, external=f_ext, **options)
+    return np.reshape(mass_matrix.plain(robot, q), (n, n)), np.array(bias)
 
 
 # ---- fixed base
@@ -80,7 +80,7 @@ def truth_fixed(case: Case) -> dict[str, Any]:
     robot = robot_of(case)
     M, bias = model(robot, case.x.q, case.x.qd, on_links(case))
     qdd = np.linalg.solve(M, case.Gamma - bias)
-    last = pose(robot, list(case.x.q), frame=f"link{len(case.rows)}")
+    last = pose.plain(robot, list(case.x.q), frame=f"link{len(case.rows)}")
     return {"Gamma": M @ case.qdd + bias, "qdd by A and H": qdd, "qdd": qdd, "position": [last[3], last[7], last[11]]}
 
 

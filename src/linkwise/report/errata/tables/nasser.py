@@ -57,8 +57,8 @@ def truth(case: Case) -> dict[str, Any]:
         for k, (row, F, N) in enumerate(zip(case.tree.rows, x.F_E, x.N_E, strict=True), start=1)
     }
     n = robot.nv
-    bias = inverse_dynamics(robot, x.q, x.qd, [0.0] * n, external=loads)
-    return {"qdd": np.linalg.solve(np.reshape(mass_matrix(robot, x.q), (n, n)), np.array(x.control) - bias)}
+    bias = inverse_dynamics.plain(robot, x.q, x.qd, [0.0] * n, external=loads)
+    return {"qdd": np.linalg.solve(np.reshape(mass_matrix.plain(robot, x.q), (n, n)), np.array(x.control) - bias)}
 
 
 def robot_of(case: Case) -> Robot:

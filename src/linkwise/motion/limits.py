@@ -1,0 +1,74 @@
+"""Motions against the limits of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwise.motion.trajectory import Array, Trajectory
+from linkwise.robot.joint import Joint
+from linkwise.robot.robot import Robot
+
+ROUNDING = 1e-9  # relative; a motion that ends at a limit does not exceed it
+
+
+class Excess(NamedTuple):
+    """A limit that a motion exceeds: the worst value, when, and in how many rows."""
+
+    joint: str
+    what: str
+    value: float
+    limit: float
+    time: float
+    rows: int
+
+
+def exceeded(robot: Robot, motion: Trajectory, tau: Array | None = None, tau_dot: Array | None = None) -> list[Excess]:
+    """The limits that a motion exceeds: of position, velocity, acceleration, and of what it has or is given besides.
+
+    Those are jerk, effort (`tau`) and effort rate (`tau_dot`).
+    """
+    quantities = [
+        (joint.name, *values) for joint in robot.joints for values in _quantities(robot, joint, motion, tau, tau_dot)
+    ]
+    return excesses(motion.t, quantities)
+
+
+def excesses(t: Array, quantities: Iterable[tuple[str, str, Array, float, float]]) -> list[Excess]:
+    """Of values over time, each with the joint, what they are, and their bounds, those that leave the bounds.
+
+    Values that are not numbers are within.
+    """
+    found = []
+    for joint, what, values, lower, upper in quantities:
+        over = np.nan_to_num(np.maximum(values - upper, lower - values), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+        slack = ROUNDING * max(abs(x) for x in (lower, upper, 1.0) if np.isfinite(x))
+        rows = int(np.sum(over > slack))
+        if rows:
+            k = int(np.argmax(over))
+            value = float(values[k])
+            found.append(Excess(joint, what, value, upper if value > upper else lower, float(t[k]), rows))
+    return found
+
+
+def _quantities(
+    robot: Robot, joint: Joint, motion: Trajectory, tau: Array | None, tau_dot: Array | None
+) -> Iterator[tuple[str, Array, float, float]]:
+    """Values of a joint over time, each with its bounds; of a joint that mimics, those of its own motion."""
+    slot = robot.slots.get(joint.mimic.joint if joint.mimic else joint.name)
+    if slot is None or slot.nv != 1:
+        return
+    ratio, offset = (joint.mimic.ratio, joint.mimic.offset) if joint.mimic else (1.0, 0.0)
+    limits = joint.limits
+    yield "position", ratio * motion.q[:, slot.q] + offset, limits.lower, limits.upper
+    yield "velocity", ratio * motion.qd[:, slot.v], -limits.velocity, limits.velocity
+    yield "acceleration", ratio * motion.qdd[:, slot.v], -limits.acceleration, limits.acceleration
+    if motion.qddd is not None:
+        yield "jerk", ratio * motion.qddd[:, slot.v], -limits.jerk, limits.jerk
+    drive = robot.slots.get(joint.driven_coordinate)
+    if tau is not None and drive is not None:
+        yield "effort", tau[:, drive.v], -limits.effort, limits.effort
+    if tau_dot is not None and drive is not None:
+        yield "effort rate", tau_dot[:, drive.v], -limits.effort_rate, limits.effort_rate

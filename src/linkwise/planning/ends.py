@@ -1,0 +1,117 @@
+"""How a motion starts and ends: control points that this fixes, and rows for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import InputError
+from linkwise.planning.curve import Array, Basis
+from linkwise.planning.rows import Rows
+from linkwise.planning.words import per_joint
+from linkwise.robot.robot import Robot
+
+DERIVATIVES = ("position", "velocity", "acceleration", "jerk")
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The state at an end of a motion: each a number for all joints, a vector, or by joint; None where it is free.
+
+    Args:
+        q: positions; a mapping leaves joints that it does not name at zero.
+        qd: velocities, at rest if not given.
+        qdd: accelerations.
+        qddd: jerks.
+    """
+
+    q: Any = None
+    qd: Any = 0.0
+    qdd: Any = None
+    qddd: Any = None
+
+    def values(self, robot: Robot, which: str) -> list[Array]:
+        """Position and derivatives (n), nan where they are free."""
+        found = []
+        for name, value in zip(DERIVATIVES, (self.q, self.qd, self.qdd, self.qddd), strict=True):
+            if value is None:
+                found.append(np.full(len(robot.names), np.nan))
+            elif name == "position":
+                found.append(_position(robot, value, which))
+            else:
+                found.append(per_joint(robot, value, f"{which} {name}", 0.0))
+        return found
+
+
+def _position(robot: Robot, value: Any, which: str) -> Array:
+    if isinstance(value, Mapping):
+        return robot.q(value)[: len(robot.names)]  # without motors behind springs
+    try:
+        q = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        q = np.zeros(0)
+    if q.shape != (len(robot.names),) or not np.isfinite(q).all():
+        raise InputError(
+            f"{which}: expected {len(robot.names)} finite positions, or positions by joint, got {value!r}."
+            f" The joints are {', '.join(robot.names)}."
+        )
+    return q
+
+
+def state_of(given: Any, which: str) -> State | None:
+    """A start or goal as users give it: a `State`, positions at rest, or None."""
+    if given is None or isinstance(given, State):
+        return given
+    if isinstance(given, (str, bytes, int, float)):
+        raise InputError(f"{which}: expected positions, positions by joint or an lw.planning.State, got {given!r}.")
+    return State(given)
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Control points (count, n) fixed by both ends, nan where they are free, and rows for what they cannot fix."""
+
+    fixed: Array
+    rows: tuple[Rows, ...]
+
+
+def ends(robot: Robot, basis: Basis, start: State | None, goal: State | None, duration: float | None) -> Ends:
+    """What the states at both ends fix; with a free duration only derivatives that are zero fix control points."""
+    fixed = np.full((basis.count, len(robot.names)), np.nan)
+    rows: list[Rows] = []
+    for which, state, s in (("start", start, 0.0), ("goal", goal, 1.0)):
+        if state is None:
+            continue
+        open_: dict[int, Array] = {}
+        for order, value in enumerate(state.values(robot, which)):
+            fixable = np.isfinite(value) & ((value == 0.0) | (order == 0) | (duration is not None))
+            if order > basis.degree or not np.isfinite(value).any():
+                continue
+            at = order if s == 0.0 else basis.count - 1 - order
+            near = list(range(order)) if s == 0.0 else list(range(basis.count - order, basis.count))
+            fixable &= np.isfinite(fixed[near]).all(axis=0)
+            if np.isfinite(fixed[at, fixable]).any():
+                raise InputError(f"control_points: expected more than {basis.count}: both ends fix the same ones.")
+            B = basis.matrix([s], order)[0]
+            wanted = value * (duration or 1.0) ** order
+            fixed[at, fixable] = ((wanted - B[near] @ fixed[near]) / B[at])[fixable]
+            left = np.isfinite(value) & ~fixable
+            if left.any():
+                open_[order] = np.where(left, value, np.nan)
+        rows += [_rows(robot, which, order, value, s) for order, value in open_.items()]
+    return Ends(fixed, tuple(rows))
+
+
+def _rows(robot: Robot, which: str, order: int, value: Array, s: float) -> Rows:
+    """Rows that hold a derivative at an end."""
+    at = np.flatnonzero(np.isfinite(value)).tolist()
+    size = np.maximum(np.abs(value[at]), 1.0)
+
+    def function(p: Any) -> list[Any]:
+        return [(p.q, p.qd, p.qdd, p.qddd)[order][k] for k in at]
+
+    names = tuple(robot.names[k] for k in at)
+    return Rows(f"{which} {DERIVATIVES[order]}", names, function, value[at], value[at], size, at=(s,))

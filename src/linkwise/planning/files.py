@@ -1,0 +1,98 @@
+"""Plans into files and back."""
+
+from __future__ import annotations
+
+import csv
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from linkwise._version import __version__
+from linkwise.errors import InputError
+from linkwise.files import arrays, reading, replacing
+from linkwise.planning.carrier import Carrier
+from linkwise.planning.curve import Basis, Curve
+from linkwise.planning.problem import Worst
+from linkwise.planning.program import Dual
+from linkwise.planning.result import Plan
+
+SUFFIXES = (".npz", ".csv")
+
+
+class Meta(msgspec.Struct):
+    """What a file says of a plan beside its curve."""
+
+    robot: str
+    degree: int
+    duration: float
+    objective: float
+    status: str
+    worst: tuple[float, str, float]
+    terms: dict[str, float]
+    multipliers: dict[str, float]
+    facts: dict[str, Any]
+    duals: list[tuple[str, float, float]]
+
+
+def save(plan: Plan, path: Any, step: float | None = None) -> None:
+    """Write a plan; the suffix tells the form."""
+    if not isinstance(path, (str, PathLike)) or Path(path).suffix.lower() not in SUFFIXES:
+        raise InputError(f"save: expected a name that ends in {' or '.join(SUFFIXES)}, got {path!r}.")
+    if Path(path).suffix.lower() == ".npz":
+        base = {"base": plan.carrier.rows} if plan.carrier else {}
+        breaks, meta = np.array(plan.curve.basis.breaks), json.dumps(_meta(plan))
+        with replacing(path) as part:
+            np.savez(part, points=plan.curve.points, breaks=breaks, meta=meta, **base)  # type: ignore[arg-type]
+        return
+    columns = plan.columns(step)
+    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(np.stack(list(columns.values()), axis=1).tolist())
+
+
+def _meta(plan: Plan) -> dict[str, Any]:
+    from linkwise.robot.toml_writer import to_toml
+
+    return {
+        "linkwise": __version__, "robot": to_toml(plan.robot), "degree": plan.curve.basis.degree,
+        "duration": plan.duration, "objective": plan.objective, "status": plan.status,
+        "worst": [plan.worst.violation, plan.worst.name, plan.worst.t], "terms": dict(plan.terms),
+        "multipliers": dict(plan.multipliers), "facts": dict(plan.facts), "duals": [list(d) for d in plan.duals],
+    }  # fmt: skip
+
+
+def load(path: str | PathLike[str]) -> Plan:
+    """The plan of an .npz file."""
+    from linkwise.robot.toml import load_toml
+
+    if not isinstance(path, (str, PathLike)):
+        raise InputError(f"load: expected a path, got {path!r}.")
+    with reading(path, "expected a plan as Plan.save writes it, got something else, or a part of one.") as file:
+        found = arrays(file)
+        meta = msgspec.convert(json.loads(str(found["meta"])), Meta)
+        points, breaks, base = found["points"], found["breaks"], found.get("base")
+        if not all(x.dtype.kind in "fiu" and np.isfinite(x).all() for x in (points, breaks, base) if x is not None):
+            raise ValueError
+        if not (1 <= meta.degree <= 9 and 0.0 < meta.duration < np.inf):
+            raise ValueError
+        if breaks.ndim != 1 or (breaks[0], breaks[-1]) != (0.0, 1.0) or (np.diff(breaks) <= 0.0).any():
+            raise ValueError
+        if base is not None and not (base.ndim == 2 and base.shape[1] == 18 and len(base) > 3):
+            raise ValueError
+        points = points.astype(float)
+        basis = Basis(meta.degree, tuple(breaks.tolist()))
+        robot = load_toml(meta.robot.encode(errors="surrogatepass"))
+        if points.shape != (basis.count, len(robot.names)):
+            raise InputError(
+                f"{Path(path).name}: expected points of shape {(basis.count, len(robot.names))}, got {points.shape}."
+            )
+        return Plan(
+            robot, Curve(basis, points, meta.duration), meta.objective, meta.status, Worst(*meta.worst), meta.terms,
+            meta.multipliers, meta.facts, tuple(Dual(*d) for d in meta.duals),
+            None if base is None else Carrier(base.astype(float)),
+        )  # fmt: skip

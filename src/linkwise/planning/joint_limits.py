@@ -1,0 +1,160 @@
+"""Limits of joints and drives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import InputError, ModelError, UnknownNameError
+from linkwise.planning.curve import Array
+from linkwise.planning.point import Point
+from linkwise.planning.rows import Rows, symmetric
+from linkwise.planning.words import Constraint, per_joint
+from linkwise.robot.drive import Drive
+from linkwise.robot.joint import Joint
+from linkwise.robot.robot import Robot
+from linkwise.scalar import Scalar
+
+KINDS = ("position", "velocity", "acceleration", "jerk", "effort", "effort_rate", "power", "deflection")
+
+
+def _power(p: Point) -> list[Scalar]:
+    return [f * v for f, v in zip(p.tau, p.qd, strict=True)]
+
+
+QUANTITIES: dict[str, Callable[[Point], Sequence[Scalar]]] = {
+    "velocity": lambda p: p.qd,
+    "acceleration": lambda p: p.qdd,
+    "jerk": lambda p: p.qddd,
+    "effort": lambda p: p.tau,
+    "effort_rate": lambda p: p.tau_dot,
+    "power": _power,
+    "deflection": lambda p: p.deflection,
+}
+
+
+@dataclass(frozen=True)
+class JointLimits(Constraint):
+    """Limits of some kinds, the robot's own or given here."""
+
+    kinds: tuple[str, ...]
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def bound(self, robot: Robot, kind: str) -> Array:
+        """The limit of each joint, infinite where it has none."""
+        if kind in self.values:
+            found = per_joint(robot, self.values[kind], f"limits {kind}", np.inf)
+            if (found <= 0.0).any():
+                raise InputError(f"limits {kind}: expected numbers above zero, got {self.values[kind]!r}.")
+            return found
+        joints = [robot.joint(n) for n in robot.names]
+        if kind == "deflection":
+            found = np.full(len(joints), np.inf)
+        elif kind == "power":
+            found = np.array([j.drive.power if j.drive else np.inf for j in joints])
+        else:
+            found = np.array([getattr(j.limits, kind) for j in joints])
+        curved = kind == "effort" and any(j.drive and j.drive.curve for j in joints)
+        if not np.isfinite(found).any() and not curved:
+            raise InputError(
+                f"limits {kind!r}: the robot {robot.name!r} has none. Give some, such as lw.limit.joints({kind}=10.0)."
+            )
+        zero = [j.name for j, x in zip(joints, found, strict=True) if x <= 0.0]
+        if zero:
+            raise ModelError(f"limits {kind!r}: joint {zero[0]!r} has a limit of zero. Lock it, or give another limit.")
+        return found
+
+    def box(self, robot: Robot) -> tuple[Array, Array] | None:
+        if "position" not in self.kinds:
+            return None
+        if "position" in self.values:
+            given = self.values["position"]
+            if not isinstance(given, Mapping):
+                raise InputError(f"limits position: expected pairs by joint, {{'elbow': (-1, 2)}}, got {given!r}.")
+            lower, upper = np.full(len(robot.names), -np.inf), np.full(len(robot.names), np.inf)
+            for name, pair in given.items():
+                if name not in robot.names:
+                    raise UnknownNameError("joint in limits position", name, robot.names)
+                k = robot.names.index(name)
+                lower[k], upper[k] = _pair(pair, f"limits position {name!r}")
+            return lower, upper
+        limits = [robot.joint(n).limits for n in robot.names]
+        return np.array([x.lower for x in limits]), np.array([x.upper for x in limits])
+
+    def rows(self, robot: Robot) -> list[Rows]:
+        found = []
+        for kind in self.kinds:
+            if kind == "position":
+                continue
+            bound = self.bound(robot, kind)
+            at = np.flatnonzero(np.isfinite(bound))
+            names = [robot.names[k] for k in at]
+            if len(at):
+                found.append(symmetric(kind, names, _picked(QUANTITIES[kind], at.tolist()), bound[at]))
+            if kind == "effort" and kind not in self.values:
+                found += [_curve_rows(robot, robot.joint(n)) for n in robot.names if _curve(robot.joint(n))]
+        return found
+
+
+def joints(*kinds: str, **values: Any) -> JointLimits:
+    """Limits of joints and drives.
+
+    Kinds are "position", "velocity", "acceleration", "jerk", "effort", "effort_rate" and "power" of joints, and the
+    "deflection" of springs in elastic drives. A kind that is named takes the robot's own limits; joints without one are
+    free. A kind that is given has these: `lw.limit.joints("position", effort=10.0, velocity={"elbow": 2.0})`, for
+    positions pairs by joint. Efforts respect the torque-speed curves of drives. Positions bound the control points, so
+    that they hold all along the curve.
+    """
+    every = (*kinds, *values)
+    for kind in every:
+        if kind not in KINDS:
+            raise UnknownNameError("kind of limits", kind, KINDS)
+    if not every:
+        raise InputError(f"limits: expected at least one of {', '.join(KINDS)}, got nothing.")
+    return JointLimits(tuple(dict.fromkeys(every)), values)
+
+
+def _picked(quantity: Callable[[Point], Sequence[Scalar]], at: Sequence[int]) -> Callable[[Point], list[Scalar]]:
+    return lambda p: [quantity(p)[k] for k in at]
+
+
+def _pair(value: Any, what: str) -> tuple[float, float]:
+    try:
+        low, high = (float(x) for x in value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: expected two numbers, lower and upper, got {value!r}.") from error
+    if not low < high:
+        raise InputError(f"{what}: expected lower below upper, got {value!r}.")
+    return low, high
+
+
+def _curve(joint: Joint) -> Drive | None:
+    """The drive whose torque-speed curve bounds a joint."""
+    return joint.drive if joint.drive is not None and len(joint.drive.curve) > 1 else None
+
+
+def _curve_rows(robot: Robot, joint: Joint) -> Rows:
+    """|tau| + slope |qd| <= limit for every piece of a torque-speed curve: two rows with bounds of both signs."""
+    drive = _curve(joint)
+    assert drive is not None
+    gear = abs(drive.gear)
+    points = [(speed / gear, torque * gear) for speed, torque in drive.curve]
+    slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(points)]
+    if any(x > 1e-9 for x in slopes) or any(b > a + 1e-9 * abs(a) for a, b in pairwise(slopes)):
+        raise ModelError(
+            f"joint {joint.name!r} drive curve: expected a torque that falls with speed, ever faster, for planning."
+            " Leave out the points inside of its hull."
+        )
+    k = robot.names.index(joint.name)
+    pieces = [(-slope, a[1] - slope * a[0]) for slope, a in zip(slopes, points, strict=False)]
+
+    def function(p: Point) -> list[Scalar]:
+        return [p.tau[k] + p.qd[k] * (sign * fall) for fall, _ in pieces for sign in (1.0, -1.0)] + [p.qd[k]]
+
+    names = [f"{joint.name}.{side}{i + 1}" for i in range(len(pieces)) for side in ("motoring", "braking")]
+    bounds = [level for _, level in pieces for _ in range(2)]
+    return symmetric("torque_speed", [*names, f"{joint.name}.speed"], function, [*bounds, points[-1][0]])

@@ -1,0 +1,240 @@
+"""Slowing a running reference just enough that limits of effort and effort rate are kept, sample by sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.errors import InputError
+from linkwise.kernel.compile import compile
+from linkwise.planning.bounds import Bounds, plain_joints, positive, whole
+from linkwise.planning.path_forces import path_parts
+from linkwise.planning.scaling import PARTS, SLOW, ahead_kernel, now_kernel, sample_kernel
+from linkwise.robot.robot import Robot
+
+Array = NDArray[np.float64]
+Reference = Callable[[Array], Any]
+
+# what is tried, the best first: shares of the way from braking to the reference's speed, and parts of what is seen
+# ahead within which squared speeds decay
+SHARES = np.array([1.0, 0.5, 0.0, 0.0])
+STOPS = np.array([0.25, 0.25, 0.25, 0.12])
+SLOWER, SLOWEST = 0.8, 1e-3  # speeds tried at the start
+
+
+class Scaled(NamedTuple):
+    """One sample of the slowed motion, and whether it keeps the limits.
+
+    `speed` is that of the reference's time, 1 where it runs as it is.
+    """
+
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+    tau_dot: Array
+    place: float
+    speed: float
+    kept: bool
+
+
+class Run(NamedTuple):
+    """All samples of a slowed motion: times, the motion, torques, and the reference's time with its speed."""
+
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+    tau_dot: Array
+    place: Array
+    speed: Array
+    kept: NDArray[np.bool_]
+
+
+class _Tried(NamedTuple):
+    """What was tried in a sample: the best of it, -1 for none, its jerk, parts of torques, and braking thereafter."""
+
+    best: int
+    jerk: float
+    tau: Array
+    rest: Array
+    m: Array
+    start: Array
+    states: Array
+    j: Array
+
+
+class Scaler:
+    """A reference q(s) over its own time s, run at a speed s_dot <= 1 at which limits are kept.
+
+    Each sample the largest s_dddot is taken with which the torques and their rates keep their limits now and in the
+    next sample, and with which the motion could still be brought to a crawl within the part of the reference that is
+    seen ahead, under the same limits. Nothing is known of the reference beyond that, and nothing is remembered but
+    s, s_dot and s_ddot.
+
+    Attributes:
+        place: the reference's time s of the next sample.
+        speed: s_dot.
+        acceleration: s_ddot.
+    """
+
+    def __init__(self, robot: Robot, bounds: Bounds, dt: float, preview: int, spacing: float) -> None:
+        self.robot, self.dt, self.preview, self.spacing = robot, dt, preview, spacing
+        self._bounds = bounds
+        self._parts = compile(robot, path_parts)
+        n = robot.nv
+        self._now, self._braked, self._sample = now_kernel(n), ahead_kernel(n), sample_kernel(n)
+        self._shape = (preview + 2, PARTS, n)
+        self._limits = np.stack([bounds.velocity, bounds.effort, bounds.effort_rate])
+        self._ahead = spacing * np.arange(-1.0, preview + 1.0)
+        self._stops = STOPS * spacing * max(preview, 10)
+        self.reset()
+
+    def reset(self, place: float = 0.0) -> None:
+        """Start at a time of the reference, at its own speed."""
+        self.place, self.speed, self.acceleration = float(place), 1.0, 0.0
+        self._plan: tuple[float, _Tried] | None = None
+
+    def __reduce__(self) -> Any:
+        state = {key: getattr(self, key) for key in ("place", "speed", "acceleration", "_plan")}
+        return Scaler, (self.robot, self._bounds, self.dt, self.preview, self.spacing), state
+
+    @property
+    def next_place(self) -> float:
+        """The reference's time of the sample after the next."""
+        return self.place + self.dt * (self.speed + 0.5 * self.dt * self.acceleration)
+
+    @property
+    def places(self) -> Array:
+        """Where the next step needs the reference, (preview + 2,): at `place`, `next_place`, and points ahead of it."""
+        found = self._ahead + self.next_place
+        found[0] = self.place
+        return found
+
+    def step(self, q: Any, qd: Any, qdd: Any, qddd: Any) -> Scaled:
+        """The sample at `place`, after which the scaler moves on by `dt`.
+
+        Args:
+            q, qd, qdd, qddd: the reference and its derivatives by its own time at `places`, (preview + 2, nv).
+        """
+        u, place = self.acceleration, self.place
+        rows = self._parts(q, qd, qdd, qddd)
+        if rows.shape != self._shape:
+            raise InputError(
+                f"step: expected the reference at {self.preview + 2} points (see `places`), got {rows.shape[:-2]}."
+            )
+        q, qd, qdd = np.asarray(q)[0], np.asarray(qd)[0], np.asarray(qdd)[0]
+        tried = self._decide(rows)
+        if tried.best < 0 and self._plan is None and not qd.any():
+            while tried.best < 0 and self.speed > SLOWEST:
+                self.speed *= SLOWER  # at rest any speed of the reference is one to begin with
+                tried = self._decide(rows)
+        w, flat = self.speed, rows.ravel()
+        if tried.best >= 0 and math.isfinite(flat @ flat):
+            self._plan = (self.next_place, tried)
+            self._move(tried.jerk)
+        elif not self._follow_plan():
+            self._move(self._last_resort(tried.jerk))
+        jerk = (self.acceleration - u) / self.dt
+        velocity, acceleration, tau_dot, kept = self._sample(
+            qd, qdd, w, u, jerk, tried.tau, tried.rest, tried.m, self._limits
+        )
+        return Scaled(q, velocity, acceleration, tried.tau, tau_dot, place, w, bool(kept))
+
+    def _decide(self, rows: Array) -> _Tried:
+        """What may be done now, and whether each can be braked from within what is seen ahead."""
+        jerks, start, tau, rest, m = self._now(
+            rows[:2], self.speed, self.acceleration, SHARES, self._stops, self._limits, self.dt
+        )
+        states, j = self._braked(start, rows[1:-1], rows[2:], self._stops, self._limits, self.spacing)
+        ends = states[:, -1].tolist()
+        best = next((k for k, (y, _, good) in enumerate(ends) if good == 1.0 and y < SLOW * SLOW), -1)
+        return _Tried(best, float(jerks[best]), tau[0], rest[0], m[0], start, states, j)
+
+    def _move(self, jerk: float) -> None:
+        """Go on by a sample."""
+        self.place = self.next_place
+        self.speed, self.acceleration = (
+            self.speed + self.dt * (self.acceleration + 0.5 * self.dt * jerk),
+            self.acceleration + self.dt * jerk,
+        )
+        if self.speed < 0.0:
+            self.speed, self.acceleration = 0.0, max(self.acceleration, 0.0)
+
+    def _last_resort(self, jerk: float) -> float:
+        """A jerk that does not speed up, where no limits can be kept."""
+        wanted = jerk if np.isfinite(jerk) else 0.0
+        most = -0.1 * max(self.acceleration, 0.0) / self.dt
+        return float(np.clip(wanted, -0.1 * self.speed / self.dt**2, most if self.acceleration > 0.0 else 0.0))
+
+    def _follow_plan(self) -> bool:
+        """Go on by a sample as the last braking that kept limits would, if it reaches that far."""
+        if self._plan is None:
+            return False
+        (start, tried), best = self._plan, self._plan[1].best
+        place = self.next_place
+        k = int((place - start) / self.spacing)
+        if not 0 <= k < self.preview:
+            return False
+        y, u, _ = tried.states[best, k - 1] if k else tried.start[best]
+        j = tried.j[best, k]
+        along = place - start - k * self.spacing
+        self.place, self.acceleration = place, float(u + along * j)
+        self.speed = float(np.sqrt(max(y + along * (2.0 * u + along * j), 0.0)))
+        return True
+
+    def run(self, reference: Reference, until: float, longest: float = 60.0) -> Run:
+        """Follow a reference from `place` to its time `until`, but no longer than `longest` seconds.
+
+        Args:
+            reference: of times (rows,); returns q and three derivatives by time, each (rows, nv).
+            until: the reference's time to stop at.
+            longest: s.
+        """
+        found: list[Scaled] = []
+        while self.place < until and len(found) * self.dt < longest:
+            found.append(self.step(*reference(self.places)))
+        if not found:
+            raise InputError(f"run: expected a time beyond the scaler's place {self.place:g}, got {until:g}.")
+        t = self.dt * np.arange(len(found), dtype=np.float64)
+        return Run(t, *(np.array(column) for column in zip(*found, strict=True)))
+
+
+def scaler(
+    robot: Robot,
+    *,
+    velocity: Any = None,
+    effort: Any = None,
+    effort_rate: Any = None,
+    dt: float = 1e-3,
+    preview: int = 40,
+    spacing: float = 0.005,
+) -> Scaler:
+    """What slows a running reference just enough that limits of velocity, effort and effort rate are kept.
+
+    In a control loop::
+
+        scaler = lw.scaler(robot, effort=..., effort_rate=...)
+        while running:
+            now = scaler.step(*reference(scaler.places))
+            send(now.q, now.qd, now.tau)
+
+    Args:
+        robot: with joints of one degree of freedom and rigid drives; friction is counted.
+        velocity, effort, effort_rate: limits in place of the robot's: a number for all joints, one for each, or a
+            mapping by joint, which leaves the others as they are; infinite for none.
+        dt: the time of a sample, s.
+        preview: how many points of the reference are seen ahead: enough to brake within them, and at least 4.
+        spacing: between those points, in the reference's time, s.
+    """
+    plain_joints(robot, "scaler")
+    bounds = Bounds.of(robot, "scaler", velocity=velocity, effort=effort, effort_rate=effort_rate)
+    if not (bounds.has("effort") or bounds.has("effort_rate") or bounds.has("velocity")):
+        raise InputError("scaler: expected a limit, got none. Give effort=..., effort_rate=... or velocity=....")
+    times = positive(dt, "scaler dt"), whole(preview, 4, "scaler preview"), positive(spacing, "scaler spacing")
+    return Scaler(robot, bounds, *times)

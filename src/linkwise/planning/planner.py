@@ -1,0 +1,205 @@
+"""`plan`: the motion that is best by some terms and respects some constraints."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.planning import solvers
+from linkwise.planning.carrier import Carrier
+from linkwise.planning.constraints import Passive
+from linkwise.planning.curve import Array, Basis, Curve
+from linkwise.planning.guess import first_motion
+from linkwise.planning.knots import free_knots
+from linkwise.planning.problem import Problem, Worst
+from linkwise.planning.program import Dual, Program
+from linkwise.planning.result import Plan
+from linkwise.planning.setup import problem_of
+from linkwise.planning.terms import effort
+from linkwise.planning.words import Sum, positive
+from linkwise.robot.robot import Robot
+
+KNOTS = ("even", "free")
+ROUNDS = 8  # of adding constraint points
+COARSE, SLIGHT = 20, 1e-3  # control points of a first approach, and how little the objective counts there
+
+
+def plan(
+    robot: Robot,
+    start: Any = None,
+    goal: Any = None,
+    minimize: Any = None,
+    subject_to: Any = (),
+    *,
+    duration: Any = None,
+    control_points: int = 20,
+    degree: int | None = None,
+    points: int = 3,
+    knots: str = "even",
+    guess: Any = None,
+    solver: str = "scipy",
+    tolerance: float = 1e-3,
+    refine: bool = True,
+    time_limit: float | None = None,
+    iterations: Any = 500,
+    progress: bool = True,
+) -> Plan:
+    """The motion of a robot that is best by some terms and respects some constraints.
+
+    Its joints move on clamped B-splines over a free or fixed duration. Constraints hold at points of the curve; the
+    motion is then judged on an eight times finer grid, and points are added where it is beyond a limit.
+
+    Args:
+        robot: whose joints have one degree of freedom each.
+        start: positions at rest (n), by joint, or an `lw.planning.State`; None where it is free.
+        goal: the same at the end.
+        minimize: terms, such as lw.cost.time() + 0.01 * lw.cost.effort(); the duration if not given.
+        subject_to: constraints, such as lw.limit.joints("velocity", "effort").
+        duration: s; a pair for bounds of a free one.
+        control_points: of each joint; 10 to 40.
+        degree: of the polynomials: 3, and 4 where torque rates or jerks matter.
+        points: constraint points in every span of the curve, before any are added.
+        knots: "even", or "free" to let the spans of the curve find their lengths too; many times the work.
+        guess: where to begin: an earlier `Plan`, positions to pass in even steps of time (k, n), or a duration (s).
+        solver: "scipy", or "ipopt" or "uno" where they are installed.
+        tolerance: how far a limit may be exceeded between points, relative to it.
+        refine: whether points are added.
+        time_limit: s; after it the best motion so far is returned.
+        iterations: of the solver, at most, in each round.
+        progress: whether to show a line of it on a terminal.
+
+    Returns:
+        A `Plan`, whose `status` says how it went; Ctrl-C returns the best feasible motion so far.
+    """
+    began = clock.monotonic()
+    solvers.find(solver)
+    if knots not in KNOTS:
+        raise UnknownNameError("choice of knots", knots, KNOTS)
+    problem = problem_of(robot, start, goal, minimize, subject_to, duration, control_points, degree, points)
+    level = positive(tolerance, "tolerance")
+    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
+        raise InputError(f"iterations: expected a whole number of at least 1, got {iterations!r}.")
+    limit = None if time_limit is None else positive(time_limit, "time_limit")
+    monitor = solvers.Monitor(1e-6, limit, f"plan {robot.name}", progress)
+    try:
+        guess = approach(problem, guess, monitor, solver, iterations)
+        duals = guess.duals if isinstance(guess, Plan) else ()
+        rounds = ROUNDS if refine else 1
+        curve = first_motion(problem, guess)
+        if knots == "free":
+            problem, curve = free_knots(problem, curve, monitor, solver, iterations)
+            duals = ()
+        found = _solved(problem, curve, duals, monitor, solver, level, iterations, rounds)
+    finally:
+        monitor.done()
+    return _result(problem, found, monitor, solver, clock.monotonic() - began)
+
+
+class Found(NamedTuple):
+    """What the rounds of solving gave."""
+
+    curve: Curve
+    answer: solvers.Answer
+    program: Program
+    worst: Worst
+    rounds: int
+    seconds: float
+
+
+def _solved(
+    problem: Problem,
+    curve: Curve,
+    duals: Sequence[Dual],
+    monitor: Any,
+    solver: str,
+    tolerance: float,
+    iterations: int,
+    rounds: int,
+) -> Found:
+    """Solve, judge on the fine grid, add points, solve again."""
+    variables, grid, spent = problem.variables(curve.duration), problem.grid, 0.0
+    for k in range(rounds):
+        program = problem.program(variables, grid)
+        warm = program.multipliers(duals) if duals else None
+        answer = solvers.solve(
+            solver, program, variables.of(curve), monitor, tolerance=1e-8, iterations=iterations, warm=warm
+        )
+        duals = program.duals(answer.multipliers)
+        spent += program.seconds
+        curve = variables.curve(answer.x)
+        worst = problem.worst(curve)
+        found = Found(curve, answer, program, worst, k + 1, spent)
+        if answer.status != "converged" or worst.violation <= tolerance:
+            break
+        finer = problem.refined(curve, grid, tolerance)
+        if len(finer) == len(grid):
+            break
+        grid = finer
+    return found
+
+
+def _result(problem: Problem, found: Found, monitor: Any, solver: str, seconds: float) -> Plan:
+    program, x = found.program, found.answer.x
+    names = [t for r in (problem.objective.samples.kernel.rows if problem.objective.samples else ())
+             for t in (r.title(k) for k in range(len(r.names)))]  # fmt: skip
+    terms = dict(zip(names, program.terms(x).tolist(), strict=True))
+    if problem.objective.time:
+        terms["time"] = found.curve.duration
+    facts = {
+        "solver": solver, "iterations": monitor.iterations, "rounds": found.rounds, "seconds": seconds,
+        "seconds_in_functions": found.seconds, "variables": program.n, "rows": program.m,
+        "solver_message": found.answer.message,
+"edge": program.variables.edge(found.curve.duration),
+    }  # fmt: skip
+    return Plan(
+        problem.robot, found.curve, program.f(x), found.answer.status, found.worst, terms,
+        _multipliers(program, found.answer.multipliers), facts, program.duals(found.answer.multipliers),
+        Carrier.of(problem.base) if problem.base else None,
+    )  # fmt: skip
+
+
+def _multipliers(program: Program, duals: Array) -> dict[str, float]:
+    """For each limit what a larger one would change: d objective / d limit, summed over its points.
+
+    A larger distance to keep makes things worse, any other larger limit better. Equations have no limit.
+    """
+    total: dict[str, float] = {}
+    if not len(duals):
+        return total
+    powers = program.powers
+    for row in np.flatnonzero((np.abs(duals) > 1e-12) & (program.row_lower < program.row_upper)):
+        name, distance, size = program.names[row].name, np.isinf(program.row_upper[row]), float(program.scale[row])
+        bound = size * float((program.row_lower if distance else program.row_upper)[row])
+        slope = 2.0 * np.sqrt(bound) if powers[row] == 2 else 1.0  # of what is bounded by what the user gave
+        total[name] = total.get(name, 0.0) + (1.0 if distance else -1.0) * abs(float(duals[row])) / size * float(slope)
+    return total
+
+
+def approach(problem: Problem, guess: Any, monitor: Any, solver: str, iterations: int) -> Any:
+    """A guess for a robot with passive joints: their torques made small before they have to vanish.
+
+    From a straight line the torque of a passive joint cannot be brought to zero at once. It is minimised first, on a
+    coarse curve and then on the one that is asked for; from there the rest is a small step.
+    """
+    passive = [c for c in problem.constraints if isinstance(c, Passive)]
+    if not passive or isinstance(guess, Plan):
+        return guess
+    small = sum((effort(joints=c.joints) for c in passive), Sum(()))
+    soft = replace(
+        problem,
+        minimize=small + SLIGHT * problem.minimize,
+        constraints=tuple(c for c in problem.constraints if not isinstance(c, Passive)),
+        kernels={},
+    )
+    for count in dict.fromkeys((min(COARSE, problem.basis.count), problem.basis.count)):
+        stage = replace(soft, basis=Basis.uniform(problem.basis.degree, count))
+        found = _solved(stage, first_motion(stage, guess), (), monitor, solver, 1.0, iterations, 1)
+        guess = _result(stage, found, monitor, solver, 0.0)
+        if monitor.reason:
+            break
+    return replace(guess, duals=())

@@ -1,0 +1,198 @@
+"""A path with a timing: the motion, what it takes, and how much of each limit it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.motion import Trajectory, column_names, write
+from linkwise.planning.bounds import Bounds
+from linkwise.planning.path import Path
+from linkwise.planning.path_rows import PathModel
+from linkwise.planning.time_law import TimeLaw
+from linkwise.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+FINER = 8  # how many places of each interval are checked
+MOST = 10**8  # rows of a result
+
+
+class Use(NamedTuple):
+    """How much of a limit is used at most, as a share of it, by which joint and when."""
+
+    share: float
+    joint: str
+    time: float
+
+
+class Motion(NamedTuple):
+    """Positions and their derivatives in time, (rows, nv), and torques; rates where they exist."""
+
+    q: Array
+    qd: Array
+    qdd: Array
+    qddd: Array
+    tau: Array
+    tau_dot: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Retimed:
+    """A path with its fastest timing. `result["tau.elbow"]` is one column of `columns()`.
+
+    Args:
+        robot: what moves.
+        duration: s.
+        t: times of the samples (rows,), s; the last is the first one at rest.
+        s: the path's parameter at the samples.
+        s_dot: its speed, 1/s.
+        q, qd, qdd: the motion (rows, nv).
+        tau: torques (rows, nv), friction included.
+        qddd, tau_dot: jerks and rates of torques, where limits bounded one of them; else None, since torques jump.
+        uses: for each kind of limit, how much of it is used at most, on a grid finer than that of the timing.
+        limits: the limits that were kept.
+        history: times of the iterates, s.
+        notes: what else a user should know.
+        facts: how it was computed: method, intervals, iterations, seconds.
+    """
+
+    robot: Robot
+    duration: float
+    t: Array
+    s: Array
+    s_dot: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+    qddd: Array | None
+    tau_dot: Array | None
+    uses: Mapping[str, Use]
+    limits: Bounds
+    history: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    law: TimeLaw = field(repr=False, kw_only=True)
+    path: Path = field(repr=False, kw_only=True)
+    model: PathModel = field(repr=False, kw_only=True)
+
+    @classmethod
+    def of(
+        cls,
+        model: PathModel,
+        path: Path,
+        law: TimeLaw,
+        smooth: bool,
+        dt: float,
+        history: tuple[float, ...],
+        notes: tuple[str, ...],
+        facts: Mapping[str, Any],
+    ) -> Retimed:
+        """The result of a time law of a path."""
+        with np.errstate(over="ignore"):
+            rows = np.ceil(law.duration / dt * (1.0 - 1e-12)) + 1.0
+        if rows > MOST:
+            raise InputError(
+                f"retime dt: expected at most {MOST:,} rows, got {rows:.3g} of {dt:g} s. Give a longer dt."
+            )
+        t = dt * np.arange(int(rows), dtype=np.float64)
+        x, *rates = law(t)
+        for r in rates:
+            r[t >= law.duration] = 0.0  # at rest
+        m = motion_at(model, path, x, *rates)
+        s, slope = path.place(x)
+        used = uses(model, path, law, smooth)
+        rate = {"qddd": m.qddd, "tau_dot": m.tau_dot} if smooth else {"qddd": None, "tau_dot": None}
+        return cls(
+            model.robot, law.duration, t, s, slope * rates[0], m.q, m.qd, m.qdd, m.tau, **rate, uses=used,
+            limits=model.bounds, history=history, notes=notes, facts=facts, law=law, path=path, model=model,
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __call__(self, t: Any) -> tuple[Array, Array, Array]:
+        """Positions, velocities and accelerations (..., nv) at times, held at the ends before and after."""
+        times = np.asarray(t, dtype=float)
+        x, *rates = self.law(times.reshape(-1))
+        outside = (times.reshape(-1) < 0.0) | (times.reshape(-1) > self.duration)
+        for r in rates:
+            r[outside] = 0.0
+        m = motion_at(self.model, self.path, x, *rates)
+        q, qd, qdd = (part.reshape(*times.shape, -1) for part in m[:3])
+        return q, qd, qdd
+
+    def columns(self) -> dict[str, Array]:
+        """Everything as named columns: t, s, q.elbow, qd.elbow, qdd.elbow, tau.elbow, ..."""
+        found = {"t": self.t, "s": self.s, "s_dot": self.s_dot}
+        for quantity in ("q", "qd", "qdd", "qddd", "tau", "tau_dot"):
+            values = getattr(self, quantity)
+            if values is not None:
+                found |= dict(zip(column_names(self.robot, quantity), values.T, strict=True))
+        return found
+
+    def __getitem__(self, name: str) -> Array:
+        columns = self.columns()
+        if name not in columns:
+            raise UnknownNameError("column", name, columns)
+        return columns[name]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the motion with its torques to a .csv or .npz file, which `linkwise.motion.read` takes back."""
+        origins = {"qd": "the timing", "qdd": "the timing", "qddd": "the timing"}
+        motion = Trajectory(self.t, self.q, self.qd, self.qdd, True, origins, self.notes, self.qddd)
+        write(path, self.robot, motion, self.tau, tau_dot=self.tau_dot, meta={"duration": self.duration})
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
+        """A picture of speeds, torques and their rates as shares of limits; `path` receives it if given."""
+        from linkwise.figures import drawn
+        from linkwise.planning.retimed_plot import figure_of
+
+        return drawn(figure_of(self), path)
+
+    def __repr__(self) -> str:
+        used = ", ".join(f"{name} {use.share:.1%} ({use.joint})" for name, use in self.uses.items())
+        return f"<Retimed path of {self.robot.name!r}: {self.duration:.4f} s, limits used: {used or 'none'}>"
+
+
+def motion_at(model: PathModel, path: Path, x: Array, speed: Array, u: Array, j: Array) -> Motion:
+    """The motion where the path's parameter is x, with three derivatives in time."""
+    q, q1, q2, q3 = path.derivatives(x)
+    w, u, j = speed[:, None], u[:, None], j[:, None]
+    motion = (q, q1 * w, q2 * w**2 + q1 * u, q3 * w**3 + 3.0 * q2 * w * u + q1 * j)
+    return Motion(*motion, *model.force_rates(*motion))
+
+
+def shares(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> dict[str, Array]:
+    """How much of each kind of limit a law uses, (intervals, places, nv), at places of all of its intervals."""
+    h = np.diff(law.x)[:, None]
+    places = np.concatenate([[1e-6], (np.arange(FINER) + 0.5) / FINER, [1.0 - 1e-6]])
+    x = (law.x[:-1, None] + h * places).reshape(-1)
+    m = motion_at(model, path, x, *law.at_places(x))
+    values = {"velocity": m.qd, "acceleration": m.qdd, "effort": m.tau}
+    if smooth:
+        values |= {"jerk": m.qddd, "effort_rate": m.tau_dot}
+    return {
+        name: (np.abs(value) / getattr(model.bounds, name)).reshape(len(h), len(places), -1)
+        for name, value in values.items()
+        if model.bounds.has(name)
+    }
+
+
+def uses(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> dict[str, Use]:
+    """The largest share of each kind of limit along a law."""
+    found = {}
+    for name, share in shares(model, path, law, smooth).items():
+        k, _, joint = np.unravel_index(int(np.argmax(share)), share.shape)
+        found[name] = Use(float(share.max()), model.robot.coordinates[joint], float(law.t[k]))
+    return found

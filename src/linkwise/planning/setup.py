@@ -1,0 +1,75 @@
+"""A planning problem as users put it, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import InputError
+from linkwise.planning.curve import Basis
+from linkwise.planning.ends import state_of
+from linkwise.planning.loops import check_loops, closed_ends
+from linkwise.planning.problem import Problem
+from linkwise.planning.terms import time
+from linkwise.planning.words import Sum, constraints_of, positive
+from linkwise.robot.robot import Robot
+
+
+def problem_of(
+    robot: Any,
+    start: Any,
+    goal: Any,
+    minimize: Any,
+    subject_to: Any,
+    duration: Any,
+    count: int,
+    degree: Any,
+    points: Any,
+) -> Problem:
+    """The problem that users put, checked before any work begins."""
+    _check_robot(robot)
+    constraints = constraints_of(subject_to)
+    terms = Sum.of(time() if minimize is None else minimize)
+    seconds, between = _duration(duration)
+    if isinstance(points, bool) or not isinstance(points, int) or points < 1:
+        raise InputError(f"points: expected a whole number of at least 1, got {points!r}.")
+    states = state_of(start, "start"), state_of(goal, "goal")
+    if robot.loops:
+        states = closed_ends(robot, *states)
+    basis = Basis.uniform(3 if degree is None else degree, count)
+    problem = Problem(robot, *states, terms, constraints, basis, seconds, between, points)
+    _ = problem.base, problem.ends, problem.rows, problem.box
+    if degree is None and problem.orders > basis.degree:  # a curve whose highest derivative has no jumps
+        return replace(problem, basis=Basis.uniform(problem.orders, count))
+    if problem.orders > basis.degree + 1:
+        raise InputError(
+            f"degree: expected at least {problem.orders - 1}, as terms and constraints depend on derivative"
+            f" {problem.orders - 1} of positions, got {basis.degree}, a curve on which it is zero."
+        )
+    return problem
+
+
+def _check_robot(robot: Any) -> None:
+    if not isinstance(robot, Robot):
+        raise InputError(f"plan: expected a Robot, got {robot!r}. Load one with lw.load(...).")
+    for j in robot.joints:
+        if j.freedom.nv > 1:
+            raise InputError(f"plan: expected joints of one degree of freedom, got the {j.kind} joint {j.name!r}.")
+    if len(robot.names) == 0:
+        raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
+    if robot.loops:
+        check_loops(robot)
+
+
+def _duration(given: Any) -> tuple[float | None, tuple[float, float] | None]:
+    if given is None:
+        return None, None
+    if isinstance(given, (Sequence, np.ndarray)) and np.shape(given) == (2,):
+        low, high = (positive(x, "duration") for x in given)
+        if not low < high:
+            raise InputError(f"duration: expected a shorter and a longer one, got {given!r}.")
+        return None, (low, high)
+    return positive(given, "duration"), None

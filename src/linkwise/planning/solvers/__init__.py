@@ -1,0 +1,88 @@
+"""Solvers behind one door: a `Solvable` in, an `Answer` out.
+
+One solve runs at a time in a process, whatever threads ask for: solvers keep state of their own. Use processes for
+several. The BLAS has one thread meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.locks import ForkSafeLock
+from linkwise.planning.curve import Array
+from linkwise.planning.solvable import Solvable
+from linkwise.planning.solvers.blas import loading, one_thread
+from linkwise.planning.solvers.monitor import Answer as Answer
+from linkwise.planning.solvers.monitor import Monitor as Monitor
+from linkwise.planning.solvers.monitor import Stop as Stop
+
+# each solver: its module, and the package that it needs with the extra that brings it
+SOLVERS = {"scipy": ("slsqp", "scipy", ""), "ipopt": ("ipopt", "casadi", "ipopt"), "uno": ("uno", "unopy", "uno")}
+FIRST_ORDER = ("scipy",)  # those that do without second derivatives
+
+TRIES = 3  # from the best motion so far, where a solver fails although there is one
+MOST = 1_000_000_000  # iterations: more than anyone waits for, and within the integers of every solver
+
+_lock = ForkSafeLock()
+
+
+def find(name: Any) -> Callable[..., Answer]:
+    """The function of a solver, if its package is installed."""
+    if name not in SOLVERS:
+        raise UnknownNameError("solver", name, SOLVERS)
+    module, package, extra = SOLVERS[name]
+    try:
+        with loading():
+            import_module(package)
+    except ImportError as error:
+        raise InputError(
+            f"solver {name!r}: expected the package {package!r} to be installed, got none."
+            f" Install it with: pip install 'linkwise[{extra}]', or use solver='scipy'."
+        ) from error
+    return import_module(f"linkwise.planning.solvers.{module}").solve
+
+
+def solve(
+    name: str,
+    program: Solvable,
+    x: Array,
+    monitor: Monitor,
+    *,
+    tolerance: float,
+    iterations: int,
+    warm: Array | None = None,
+) -> Answer:
+    """Solve a program from `x`; stopped early, it answers with the best that was feasible.
+
+    Args:
+        name: of the solver.
+        program: what to solve.
+        x: where to start.
+        monitor: who watches, shows progress, and stops.
+        tolerance: of optimality and of rows.
+        iterations: at most so many.
+        warm: multipliers of rows from a neighbouring problem.
+    """
+    run = find(name)
+    answer: Answer | None = None
+    with _lock, one_thread(), monitor.listening():
+        monitor.watch(program)
+        try:
+            program.prepare(second=name not in FIRST_ORDER)
+            for _ in range(TRIES):
+                answer = run(program, x, monitor, tolerance=tolerance, iterations=min(iterations, MOST), warm=warm)
+                if answer.status != "infeasible" or monitor.best is None:
+                    break
+                x, warm = monitor.best, None  # it went astray: there are motions that keep all limits
+        except (Stop, KeyboardInterrupt) as stop:
+            monitor.reason = monitor.reason or (str(stop) if isinstance(stop, Stop) else "interrupted")
+            answer = None
+    if monitor.reason or answer is None:
+        best = monitor.best if monitor.best is not None else monitor.last if monitor.last is not None else x
+        return Answer(best, monitor.reason or "stopped", monitor.iterations, "")
+    if answer.status == "infeasible" and monitor.best is not None:
+        return Answer(monitor.best, "stopped", answer.iterations, answer.message)
+    return answer

@@ -1,0 +1,120 @@
+"""Who watches a solver: progress, time limit, Ctrl-C, and the best feasible point so far."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from linkwise.planning.curve import Array
+from linkwise.planning.solvable import Solvable
+from linkwise.status import StatusLine
+
+
+class Stop(Exception):
+    """Raised inside a solver's callback to end it; its message is the reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a solver found.
+
+    Args:
+        x: the variables.
+        status: "converged", "infeasible", "stopped", "out of time" or "interrupted".
+        iterations: how many.
+        message: the solver's own words.
+        multipliers: of rows, positive at upper bounds, where the solver has them.
+    """
+
+    x: Array
+    status: str
+    iterations: int
+    message: str
+    multipliers: Array = field(default_factory=lambda: np.zeros(0))
+
+
+class Monitor:
+    """Watches one plan, through all its solves.
+
+    Args:
+        tolerance: up to which rows count as kept.
+        limit: seconds, or None.
+        label: before the line of progress.
+        shown: whether there is one.
+    """
+
+    def __init__(self, tolerance: float, limit: float | None = None, label: str = "plan", shown: bool = True) -> None:
+        self.tolerance, self.label, self.began = tolerance, label, time.monotonic()
+        self.limit = limit
+        self.reason = ""
+        self.iterations = 0
+        self.best: Array | None = None
+        self.last: Array | None = None
+        self.history: list[tuple[float, float]] = []
+        self._line = StatusLine() if shown else None
+        self._program: Solvable | None = None
+        self._value = np.inf
+
+    def watch(self, program: Solvable) -> None:
+        """Begin with another program; what was feasible in the last one may not be in this."""
+        self._program, self.best, self.last, self._value = program, None, None, np.inf
+
+    def gradient(self, x: Array) -> Array:
+        """The program's gradient, which solvers ask for once in every iteration."""
+        program = self._program
+        assert program is not None
+        found = program.gradient(x)
+        f, error = program.f(x), program.infeasibility(x)
+        self.last, self.iterations = x.copy(), self.iterations + 1
+        self.history.append((f, error))
+        if error <= self.tolerance and f < self._value:
+            self.best, self._value = x.copy(), f
+        if self._line:
+            self._line.write(f"{self.label}: {self.iterations} iterations, objective {f:.6g}, violation {error:.1e}")
+        if not self.reason and self.out_of_time:
+            self.reason = "out of time"
+        if self.reason:
+            raise Stop(self.reason)
+        return found
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Ctrl-C noted instead of raised, for it could not pass through a solver; a second one is raised after all.
+
+        Only the main thread hears it; in others nothing changes.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def note(*_: Any) -> None:
+            if self.reason:
+                raise KeyboardInterrupt
+            self.reason = "interrupted"
+
+        before = signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    @property
+    def out_of_time(self) -> bool:
+        return self.limit is not None and time.monotonic() - self.began > self.limit
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left."""
+        return None if self.limit is None else max(0.0, self.limit - (time.monotonic() - self.began))
+
+    def done(self) -> None:
+        """Leave no line."""
+        if self._line:
+            self._line.wipe()

@@ -1,0 +1,150 @@
+"""The fastest timing of a given path."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.errors import InputError
+from linkwise.planning.bounds import Bounds, plain_joints, positive, single_joints, whole
+from linkwise.planning.path import Path
+from linkwise.planning.path_rows import PathModel
+from linkwise.planning.rate_limited import fastest_smooth_law
+from linkwise.planning.reachability import fastest_law
+from linkwise.planning.retimed import FINER, Retimed, shares
+from linkwise.planning.time_law import Solved, TimeLaw
+from linkwise.robot.robot import Robot
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-3  # relative, by which a limit may be exceeded between the points where it was asked for
+REFINEMENTS, TIGHTENINGS = 2, 4
+SMOOTH = ("effort_rate", "jerk")
+INTERVALS = {False: 800, True: 200}
+
+
+def retime(
+    robot: Robot,
+    path: Any,
+    *,
+    velocity: Any = None,
+    acceleration: Any = None,
+    jerk: Any = None,
+    effort: Any = None,
+    effort_rate: Any = None,
+    intervals: int | None = None,
+    dt: float = 1e-3,
+) -> Retimed:
+    """The fastest motion along a path, from rest to rest, that keeps the limits of velocity, effort, effort rate, ...
+
+    Without limits of effort rate or jerk the timing is the best there is, found by reachability analysis; with them it
+    is a local optimum, found by an interior-point method, in which torques (or accelerations) are continuous from rest
+    to rest. Limits are checked on a grid eight times finer, and the timing is refined where they are exceeded by more
+    than 0.1 %.
+
+    Args:
+        robot: with joints of one degree of freedom and rigid drives; friction is counted.
+        path: points to pass through (rows, nq) or mappings by joint; a spline of SciPy; or a `Path`. Its parameter has
+            no meaning of time.
+        velocity, acceleration, jerk, effort, effort_rate: limits in place of the robot's: a number for all joints, one
+            for each, or a mapping by joint, which leaves the others as they are; infinite for none.
+        intervals: of the path, in which the timing is one piece; 800 without it, or 200 where effort rate or jerk is
+            limited. Times fall towards the best by about 1/intervals.
+        dt: time between samples of the result, s.
+    """
+    started = perf_counter()
+    plain_joints(robot, "retime")
+    bounds = Bounds.of(
+        robot, "retime", velocity=velocity, acceleration=acceleration, jerk=jerk, effort=effort, effort_rate=effort_rate
+    )
+    given = Path.of(robot, path, "retime")
+    if given.jumps(1):
+        raise InputError(
+            f"retime path: expected one without corners, got one at s = {given.jumps(1)[0]:.4g}, where no motion could"
+            " go on. Give points, through which a smooth curve is laid, or retime the parts one by one."
+        )
+    smooth = any(bounds.has(name) for name in SMOOTH)
+    asked = INTERVALS[smooth] if intervals is None else whole(intervals, 4, "retime intervals")
+    sample = positive(dt, "retime dt")
+    model = PathModel(robot, bounds)
+    broken = given.with_reversals() if model.has_friction else given
+    used = broken.eased() if smooth else broken
+    (law, history, converged), worst, pieces = _refined(model, used, asked, smooth)
+    notes = [*_outside(robot, given)]
+    if smooth and given.jumps(2):
+        places = ", ".join(f"{s:.4g}" for s in given.jumps(2)[:5])
+        notes.append(f"torques jump where the path's curvature does, at s = {places}; limits of rates hold between")
+    if not converged:
+        notes.append("the method stopped before it could show that no faster timing is near; limits are kept")
+    if worst > 1.0 + TOLERANCE:
+        law, slower = _slowed(model, used, law, smooth)
+        notes.append(f"slowed by the factor {slower:.4f} to keep limits between points; use more intervals")
+    facts = {
+        "method": "interior point" if smooth else "reachability",
+        "intervals": pieces,
+        "iterations": len(history),
+        "converged": converged,
+        "seconds": perf_counter() - started,
+    }
+    return Retimed.of(model, used, law, smooth, sample, history, tuple(notes), facts)
+
+
+def _refined(model: PathModel, path: Path, intervals: int, smooth: bool) -> tuple[Solved, float, int]:
+    """A law that keeps limits between its points too, the worst use of a limit, and the intervals.
+
+    Where limits are exceeded within an interval they are tightened there; where that does not help, or the method does
+    not converge, there are more intervals.
+    """
+    for refined in range(REFINEMENTS + 1):
+        count = intervals << refined
+        tight = None
+        for _ in range(TIGHTENINGS + 1):
+            try:
+                solved = (fastest_smooth_law if smooth else fastest_law)(model, path, count, tight)
+            except InputError:
+                if tight is None:
+                    raise
+                break
+            worst = _worst(model, path, solved.law, smooth)
+            if worst.max() <= 1.0 + TOLERANCE:
+                break
+            tight = (1.0 if tight is None else tight) * np.where(worst > 1.0 + 0.5 * TOLERANCE, worst, 1.0)
+        if worst.max() <= 1.0 + TOLERANCE and solved.converged:
+            break
+    return solved, float(worst.max()), count
+
+
+def _worst(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> Array:
+    """The largest share of any limit in each interval."""
+    found = [share.max(axis=(1, 2)) for share in shares(model, path, law, smooth).values()]
+    return np.max(found, axis=0) if found else np.zeros(len(law.a))
+
+
+def _slowed(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> tuple[TimeLaw, float]:
+    """The law, slower as a whole, until limits hold."""
+    total = 1.0
+    for _ in range(40):
+        worst = float(_worst(model, path, law.slowed(total), smooth).max())
+        if worst <= 1.0 + TOLERANCE:
+            return law.slowed(total), total
+        total *= min(max(np.sqrt(worst), 1.0005), 1.5)
+    raise InputError("retime: no timing keeps the limits between points of the path. Use more intervals.")
+
+
+def _outside(robot: Robot, path: Path) -> list[str]:
+    """What to say of joints that the path leads out of their range."""
+    q = path(np.linspace(path.start, path.end, 8 * FINER * 25))
+    notes = []
+    for joint, slot, ratio in single_joints(robot):
+        own = q[:, slot.q] * ratio + (joint.mimic.offset if joint.mimic else 0.0)
+        low, high = joint.limits.lower, joint.limits.upper
+        slack = 1e-9 * max(1.0, *(abs(x) for x in (low, high) if np.isfinite(x)), 0.0)
+        if own.min() < low - slack or own.max() > high + slack:
+            notes.append(
+                f"the path leads {joint.name} from {own.min():.4g} to {own.max():.4g}, out of its limits"
+                f" {low:.4g} to {high:.4g}"
+            )
+    return notes

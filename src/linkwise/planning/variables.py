@@ -1,0 +1,139 @@
+"""The variables of a planned motion, and what is minimised over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.planning.curve import Array, Basis, Curve
+from linkwise.planning.rows import Rows
+from linkwise.planning.samples import Samples
+from linkwise.planning.terms import Time
+from linkwise.planning.words import Sum
+from linkwise.robot.robot import Robot
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Variables:
+    """All control points and the duration, each within bounds; those whose bounds agree are no variables.
+
+    Args:
+        basis: of the spline.
+        joints: how many joints.
+        lower: bounds of the control points, flat, then of the duration.
+        upper: bounds.
+    """
+
+    basis: Basis
+    joints: int
+    lower: Array
+    upper: Array
+
+    @cached_property
+    def free(self) -> Index:
+        """Which of all are variables."""
+        return np.flatnonzero(self.upper > self.lower)
+
+    @cached_property
+    def place(self) -> Index:
+        """For each of all its place among the variables, -1 where it has none."""
+        place = np.full(len(self.lower), -1)
+        place[self.free] = np.arange(len(self.free))
+        return place
+
+    @property
+    def time_is_free(self) -> bool:
+        return bool(self.upper[-1] > self.lower[-1])
+
+    def edge(self, duration: float) -> str:
+        """Whether a free duration stands at its bound: "longest" or "shortest", else nothing."""
+        if not self.time_is_free:
+            return ""
+        return (
+            "longest" if duration > 0.999 * self.upper[-1] else "shortest" if duration < 1.001 * self.lower[-1] else ""
+        )
+
+    def full(self, x: Array) -> Array:
+        """All numbers, from the variables."""
+        every = self.lower.copy()
+        every[self.free] = x
+        return every
+
+    def split(self, x: Array) -> tuple[Array, float]:
+        """Control points (count, joints), and the duration."""
+        every = self.full(x)
+        return every[:-1].reshape(self.basis.count, self.joints), float(every[-1])
+
+    def curve(self, x: Array) -> Curve:
+        """The motion of the variables."""
+        P, T = self.split(x)
+        return Curve(self.basis, P, T)
+
+    def of(self, curve: Curve) -> Array:
+        """The variables of a motion, moved into their bounds."""
+        every = np.append(curve.points.ravel(), curve.duration)
+        return np.clip(every, self.lower, self.upper)[self.free]
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """time * T + integral of sum weights * rows over time, where squared rows count by their squares.
+
+    Args:
+        samples: the rows at points of an integration rule, or None.
+        rule: its weights.
+        weights: of rows.
+        squared: which rows are squared.
+        time: the weight of the duration.
+    """
+
+    samples: Samples | None
+    rule: Array
+    weights: Array
+    squared: NDArray[np.bool_]
+    time: float
+
+    @classmethod
+    def of(cls, minimize: Sum, robot: Robot, sampled: Callable[[Sequence[Rows]], Samples], rule: Array) -> Objective:
+        """The sum of terms.
+
+        Args:
+            minimize: the terms.
+            robot: what moves.
+            sampled: gives the samples of rows at the points of the rule.
+            rule: weights of an integration over the motion's time, which is one.
+        """
+        time, rows, weights, squared = 0.0, [], [], []
+        for factor, term in minimize.terms:
+            if isinstance(term, Time):
+                time += factor
+                continue
+            group, own, is_squared = term.integrand(robot)
+            rows.append(group)
+            weights.append(factor * own)
+            squared.append(np.full(len(own), is_squared))
+        if not rows:
+            none = np.zeros(0)
+            return cls(None, none, none, none.astype(bool), time)
+        return cls(sampled(rows), rule, np.concatenate(weights), np.concatenate(squared), time)
+
+    def value(self, values: Array, T: float) -> float:
+        """From the rows at all points."""
+        return float(T * np.sum(self.rule @ self._counted(values) * self.weights) + self.time * T)
+
+    def each(self, values: Array, T: float) -> Array:
+        """The integral of every row, without weights."""
+        return T * (self.rule @ self._counted(values))
+
+    def _counted(self, values: Array) -> Array:
+        return np.where(self.squared, values * values, values)
+
+    def slopes(self, values: Array) -> Array:
+        """The derivatives of the sum over points by each value, but for the factor T."""
+        return self.rule[:, None] * self.weights * np.where(self.squared, 2.0 * values, 1.0)

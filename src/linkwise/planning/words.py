@@ -1,0 +1,169 @@
+"""The two kinds of words of a planning problem: terms of an objective, and constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.planning.curve import Array, Basis
+from linkwise.planning.rows import LinearRows, Rows
+from linkwise.robot.robot import Robot
+
+
+class Term:
+    """Something to make small: the integral over time of a quantity, or of its square. Terms add and multiply."""
+
+    def integrand(self, robot: Robot) -> tuple[Rows, Array, bool]:
+        """The quantities, a weight for each, and whether they are squared."""
+        raise NotImplementedError
+
+    def __add__(self, other: Any) -> Sum:
+        return Sum.of(self) + other
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: Any) -> Sum:
+        return Sum.of(self) * factor
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Terms with their factors."""
+
+    terms: tuple[tuple[float, Term], ...]
+
+    @classmethod
+    def of(cls, given: Any) -> Sum:
+        """A term or a sum, as a sum."""
+        if isinstance(given, Sum):
+            return given
+        if isinstance(given, Term):
+            return cls(((1.0, given),))
+        raise InputError(f"minimize: expected terms such as lw.cost.time() + 0.01 * lw.cost.effort(), got {given!r}.")
+
+    def __add__(self, other: Any) -> Sum:
+        if isinstance(other, (int, float)) and other == 0:  # where sum() starts
+            return self
+        return Sum(self.terms + Sum.of(other).terms)
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: Any) -> Sum:
+        times = finite(factor, "minimize: the factor of a term")
+        return Sum(tuple((times * w, t) for w, t in self.terms))
+
+    __rmul__ = __mul__
+
+
+class Constraint:
+    """Something that must hold. Each kind answers by one or more of these."""
+
+    def rows(self, robot: Robot) -> Sequence[Rows]:
+        """Quantities of instants with bounds."""
+        return ()
+
+    def box(self, robot: Robot) -> tuple[Array, Array] | None:
+        """Bounds of positions, which hold for all control points and so for the whole curve."""
+        return None
+
+    def linear(self, robot: Robot, basis: Basis) -> Sequence[LinearRows]:
+        """Linear rows of control points."""
+        return ()
+
+    def base(self, robot: Robot) -> Callable[[Array], Array] | None:
+        """How the base moves: times (n,) -> velocity, acceleration and jerk (n, 18)."""
+        return None
+
+
+def constraints_of(given: Any) -> tuple[Constraint, ...]:
+    """What was given as `subject_to`: one constraint, or several."""
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    every = list(given) if several else [given]
+    for c in every:
+        if not isinstance(c, Constraint):
+            raise InputError(f"subject_to: expected constraints such as lw.limit.joints('effort'), got {c!r}.")
+    return tuple(every)
+
+
+def chosen_joints(robot: Robot, joints: Any, what: str) -> list[str]:
+    """Joints by name, all when none is given."""
+    if joints is None:
+        return list(robot.names)
+    names = [joints] if isinstance(joints, str) else list(joints)
+    for name in names:
+        if name not in robot.names:
+            raise UnknownNameError(f"joint in {what}", name, robot.names)
+    return names
+
+
+def per_joint(robot: Robot, value: Any, what: str, default: float) -> Array:
+    """A number for each joint: from one for all, a vector, or a mapping by name; `default` for those not named."""
+    if isinstance(value, dict):
+        found = np.full(len(robot.names), default)
+        for name in chosen_joints(robot, list(value), what):
+            found[robot.names.index(name)] = _number(value[name], f"{what} {name!r}")
+        return found
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{what}: expected a number, {len(robot.names)} numbers or numbers by joint, got {value!r}."
+        ) from error
+    if array.shape not in ((), (len(robot.names),)):
+        raise InputError(
+            f"{what}: expected a number or {len(robot.names)} numbers, got an array of shape {array.shape}."
+        )
+    if np.isnan(array).any():
+        raise InputError(f"{what}: expected numbers, got nan.")
+    return np.broadcast_to(array, (len(robot.names),)).astype(float)
+
+
+def _number(value: Any, what: str) -> float:
+    try:
+        number = np.nan if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) else float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        number = np.nan
+    if np.isnan(number):
+        raise InputError(f"{what}: expected a number, got {value!r}.")
+    return number
+
+
+def vector(value: Any, what: str, width: int = 3) -> Array:
+    """So many finite numbers."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: expected {width} numbers, got {value!r}.") from error
+    if array.shape != (width,) or not np.isfinite(array).all():
+        raise InputError(f"{what}: expected {width} finite numbers, got {value!r}.")
+    return array
+
+
+def finite(value: Any, what: str) -> float:
+    """A number that is not infinite."""
+    number = _number(value, what)
+    if np.isinf(number):
+        raise InputError(f"{what}: expected a finite number, got {value!r}.")
+    return number
+
+
+def positive(value: Any, what: str) -> float:
+    """A number above zero."""
+    number = _number(value, what)
+    if not (0.0 < number < np.inf):
+        raise InputError(f"{what}: expected a number above zero, got {value!r}.")
+    return number
+
+
+def fraction(value: Any, what: str) -> float:
+    """A number from 0 to 1."""
+    number = _number(value, what)
+    if not 0.0 <= number <= 1.0:
+        raise InputError(f"{what}: expected a fraction of the motion's time from 0 to 1, got {value!r}.")
+    return number

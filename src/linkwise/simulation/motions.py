@@ -1,0 +1,101 @@
+"""Prescribed motions of joints: functions of time, splines, or a position to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.errors import InputError, SimulationError, UnknownNameError
+from linkwise.motion.spline import body_rates
+from linkwise.robot.robot import Robot, Slot
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prescribed:
+    """The prescribed motion of one joint."""
+
+    joint: str
+    slot: Slot
+    function: Callable[[float], Any]  # of time, to position, velocity and acceleration
+
+    def at(self, t: float) -> tuple[Array, Array, Array]:
+        """Position (nq), velocity (nv) and acceleration (nv) at a time."""
+        found = self.function(t)
+        widths = (self.slot.nq, self.slot.nv, self.slot.nv)
+        try:
+            parts = tuple(np.asarray(x, dtype=float).reshape(-1) for x in found)
+        except (TypeError, ValueError):
+            parts = ()
+        if tuple(map(len, parts)) != widths:
+            raise InputError(
+                f"driven {self.joint!r} at t = {t:g} s: expected position, velocity and acceleration of"
+                f" {widths[0]}, {widths[1]} and {widths[2]} numbers, got {found!r}."
+            )
+        q, qd, qdd = parts
+        if not all(np.isfinite(x).all() for x in parts):
+            raise SimulationError(
+                f"driven {self.joint!r} at t = {t:g} s: expected finite numbers, got position {q}, velocity {qd},"
+                f" acceleration {qdd}. Is the motion defined up to the end of the simulation?"
+            )
+        return q, qd, qdd
+
+
+def prescribed(robot: Robot, driven: Any) -> tuple[Prescribed, ...]:
+    """The motions of driven joints, checked, in the robot's order.
+
+    A motion is a function of time that returns (q, qd, qdd), anything with the methods of SciPy's splines (a call, and
+    `derivative`), or a position to hold.
+    """
+    if driven is None:
+        return ()
+    if not isinstance(driven, Mapping):
+        raise InputError(f"driven: expected motions by joint, such as {{'elbow': motion}}, got {driven!r}.")
+    for name in driven:
+        if name not in robot.slots:
+            raise UnknownNameError("joint with coordinates in driven", name, robot.coordinates)
+    return tuple(Prescribed(n, s, _function(n, s, driven[n])) for n, s in robot.slots.items() if n in driven)
+
+
+def _function(joint: str, slot: Slot, motion: Any) -> Callable[[float], Any]:
+    if hasattr(motion, "derivative"):
+        return _of_spline(slot, motion)
+    if callable(motion):
+        return motion
+    try:
+        q = np.asarray(motion, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        q = np.empty(0)
+    if len(q) != slot.nq:
+        raise InputError(
+            f"driven {joint!r}: expected a function of time, a spline or {slot.nq} number(s) to hold, got {motion!r}."
+        )
+    return partial(_held, (q, np.zeros(slot.nv), np.zeros(slot.nv)))
+
+
+def _held(state: tuple[Array, Array, Array], t: float) -> tuple[Array, Array, Array]:
+    return state
+
+
+def _of_spline(slot: Slot, spline: Any) -> Callable[[float], Any]:
+    """Value and derivatives; a floating joint's seven numbers give rates in its own axes."""
+    every = (spline, spline.derivative(1), spline.derivative(2))
+    return partial(_single if slot.nq == 1 else _floating, every, slot)
+
+
+def _single(splines: tuple[Any, ...], slot: Slot, t: float) -> Any:
+    return tuple(f(t) for f in splines)
+
+
+def _floating(splines: tuple[Any, ...], slot: Slot, t: float) -> Any:
+    x, dx, ddx = (np.reshape(f(t), (1, -1)) for f in splines)
+    if x.shape[1] != slot.nq:
+        return (x[0], dx[0], ddx[0])
+    qd, qdd = body_rates(x, dx, ddx)
+    return x[0], qd[0], qdd[0]

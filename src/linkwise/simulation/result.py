@@ -1,0 +1,132 @@
+"""What a simulation gives: the motion, forces, energies and events, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.motion.columns import column_names
+from linkwise.robot.robot import Robot
+from linkwise.simulation.energies import Energies
+from linkwise.simulation.events import Crossings
+from linkwise.simulation.motions import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+QUANTITIES = ("q", "qd", "qdd", "tau")
+
+
+class Channel(NamedTuple):
+    """The motion of one joint: columns of numbers for a joint of one degree of freedom, else (rows, 7 or 6)."""
+
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A simulated motion. `result["elbow"]` is one joint, `result["tau.elbow"]` one column of `columns()`.
+
+    Args:
+        robot: what moved.
+        t: times of the rows (rows,), s.
+        q: positions (rows, nq), quaternions of length one.
+        qd: velocities (rows, nv).
+        qdd: accelerations (rows, nv).
+        tau: forces of all joints (rows, nv): the control's on free joints, those that the motion takes on driven ones.
+        energy: energies and works, and the drift of their balance.
+        status: "finished", "interrupted", "out of time", "out of steps", "failed", or which event stopped it.
+        events: what was watched, by name: times and states.
+        notes: what else a user should know.
+        facts: how it was computed: method, tolerances, steps, evaluations, seconds, versions.
+        motion: the state at any time, where `dense=True` asked for it.
+    """
+
+    robot: Robot
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+    energy: Energies
+    status: str = "finished"
+    events: Mapping[str, Crossings] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    motion: Callable[[float], tuple[Array, Array]] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, name: str) -> Any:
+        """A joint's `Channel`, or a column by its name."""
+        slot = self.robot.slots.get(name)
+        if slot is None:
+            columns = self.columns()
+            if name not in columns:
+                raise UnknownNameError("channel", name, [*self.robot.coordinates, *columns])
+            return columns[name]
+        at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
+        parts = (self.q[:, at], self.qd[:, to], self.qdd[:, to], self.tau[:, to])
+        return Channel(self.t, *(x[:, 0] if slot.nq == 1 else x for x in parts))
+
+    def columns(self) -> dict[str, Array]:
+        """Everything as named columns: t, q.elbow, qd.elbow, qdd.elbow, tau.elbow, ..., energy.kinetic, ..."""
+        found = {"t": self.t}
+        for quantity in QUANTITIES:
+            names = column_names(self.robot, quantity)
+            found |= dict(zip(names, getattr(self, quantity).T, strict=True))
+        return found | {f"energy.{name}": getattr(self.energy, name) for name in Energies.names()}
+
+    def state(self, t: Any) -> tuple[Array, Array]:
+        """Positions and velocities at any times within the simulation (...,), of shapes (..., nq) and (..., nv)."""
+        if self.motion is None:
+            raise InputError("state: expected a simulation that kept its interpolant, got one without. Use dense=True.")
+        times = np.asarray(t, dtype=float)
+        if not np.all((times >= self.t[0]) & (times <= self.t[-1])):
+            raise InputError(f"state: expected times from {self.t[0]:g} to {self.t[-1]:g} s, got {t!r}.")
+        pairs = [self.motion(float(x)) for x in times.reshape(-1)]
+        q, qd = (np.reshape([p[k] for p in pairs], (*times.shape, -1)) for k in (0, 1))
+        return q, qd
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all to an .npz or .parquet file that `Simulation.load` takes back, or the columns to a .csv file."""
+        from linkwise.simulation.files import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str], robot: Robot | None = None) -> Simulation:
+        """The simulation of an .npz or .parquet file; with a `robot`, only if it was that robot's."""
+        from linkwise.simulation.files import load
+
+        return load(path, robot)
+
+    def to_dataframe(self) -> Any:
+        """The columns as a pandas DataFrame, with the time as its index."""
+        from linkwise.files import required
+
+        frame = required("pandas", "to_dataframe").DataFrame(self.columns())
+        return frame.set_index("t")
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
+        """A picture of positions, speeds, torques and energy, which `path` (.png, .svg or .pdf) receives if given."""
+        from linkwise.figures import drawn
+        from linkwise.simulation.plot import figure_of
+
+        return drawn(figure_of(self), path)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Simulation of {self.robot.name!r}: {self.t[0]:g} to {self.t[-1]:g} s in {len(self)} rows,"
+            f" {self.status}, energy drift {self.energy.drift:.1e}>"
+        )

@@ -1,0 +1,198 @@
+"""A robot as a first-order system: the free coordinates, their velocities, and the work done on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+
+from linkwise.errors import InputError, SimulationError
+from linkwise.kernel.kernel import Kernel
+from linkwise.motion.columns import column_names
+from linkwise.robot.robot import Robot
+from linkwise.simulation.motions import Array, Prescribed
+from linkwise.simulation.rates import POWERS
+from linkwise.simulation.stiffness import joint_laws
+
+Control = Callable[[float, Array, Array], Any]
+
+
+class System:
+    """The right-hand side of the equations of motion.
+
+    The state is y = [q of free joints; qd of free joints; the integrals of `POWERS`]. A quaternion is integrated as
+    four numbers whose length does not matter; what is handed out has length one.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        kernel: Kernel,
+        control: Control | None,
+        motions: Sequence[Prescribed],
+        loads: Sequence[Control],
+    ) -> None:
+        self.robot, self._kernel, self._control, self._motions, self._loads = robot, kernel, control, motions, loads
+        held = {m.joint for m in motions}
+        free = [s for n, s in robot.slots.items() if n not in held]
+        self.free_q = np.array([s.q + k for s in free for k in range(s.nq)], dtype=int)
+        self.free_v = np.array([s.v + k for s in free for k in range(s.nv)], dtype=int)
+        self._turning = [at for s in robot.slots.values() if (at := s.quaternion) is not None]
+        self._drives: Any = robot.motors
+        positions, speeds = (column_names(robot, x) for x in ("q", "qd"))
+        self.labels = [positions[k] for k in self.free_q] + [speeds[k] for k in self.free_v]
+        self.first_speed = len(self.free_q)
+        laws = [name for name, _ in (*kernel.options.forces, *kernel.options.joint_forces)]
+        self.environment = f"the laws of forces or joint_forces on {', '.join(map(repr, laws))}" if laws else ""
+        self.evaluations = 0
+        self.asking = False  # whether one of the caller's functions is at work
+        self._warnings: Any = np.geterr()  # of the caller's functions, whatever a solver does with those of its own
+
+    def start(self, q: Array, qd: Array) -> Array:
+        """The state of a robot at the beginning."""
+        return np.concatenate([q[self.free_q], qd[self.free_v], np.zeros(len(POWERS))])
+
+    def __call__(self, t: float, y: Array) -> Array:
+        """The rate of the state; what is not finite is answered by an error, because solvers hang on it."""
+        self.evaluations += 1
+        return self._rate(t, *self.arguments(t, y))
+
+    def held(self, t: float, y: Array) -> Callable[[float, Array], Array]:
+        """The same with control and wrenches held at what they are at a time and state."""
+        inputs = self.arguments(t, y)[2:]
+        return lambda at, x: self._rate(at, *self._expanded(at, x)[:2], *inputs)
+
+    def laws(self, y: Array, label: str) -> list[tuple[float, str]]:
+        """What the robot has that acts on the coordinate of a velocity, each with the rate that it makes, 1/s."""
+        q = self._expanded(0.0, y)[0] if not self._motions else np.zeros(self.robot.nq)
+        return joint_laws(self.robot, self._unit(q), label.partition(".")[2])
+
+    def _rate(self, t: float, q: Array, qd: Array, *inputs: Array) -> Array:
+        found = self._kernel(q, qd, *inputs)
+        rate = np.concatenate([found.q_dot[self.free_q], found.qdd[self.free_v], found.power])
+        if not np.isfinite(rate).all():
+            raise self._lost(t, q, qd, found)
+        return rate
+
+    def arguments(self, t: float, y: Array) -> tuple[Array, ...]:
+        """What the kernel is called with: all positions and velocities, forces, and wrenches."""
+        q, qd, given = self._expanded(t, y)
+        return q, qd, *self._inputs(t, q, qd, given)
+
+    @property
+    def inputs_are_given(self) -> bool:
+        """Whether no function of a user's, which may depend on the state, takes part."""
+        return not (self._control or self._loads)
+
+    def state(self, t: float, y: Array) -> tuple[Array, Array]:
+        """All positions and velocities."""
+        q, qd, _ = self._expanded(t, y)
+        return self._unit(q), qd
+
+    def without_inputs(self) -> Self:
+        """The same for `state` alone, which needs nothing that may not be picklable but motions of driven joints."""
+        bare = copy(self)
+        bare._kernel = bare._control = None  # type: ignore[assignment]
+        bare._loads = ()
+        return bare
+
+    def row(self, t: float, y: Array) -> tuple[Any, ...]:
+        """What is kept of a moment: t, q, qd, the work done, and the inputs of the robot."""
+        q, qd, given = self._expanded(t, y)
+        q = self._unit(q)
+        return t, q, qd, y[-len(POWERS) :].copy(), *self._inputs(t, q, qd, given)
+
+    def _expanded(self, t: float, y: Array) -> tuple[Array, Array, Array]:
+        """All positions and velocities, and the accelerations of driven coordinates among zeros."""
+        robot, n = self.robot, len(self.free_q)
+        q, qd, qdd = np.empty(robot.nq), np.empty(robot.nv), np.zeros(robot.nv)
+        q[self.free_q], qd[self.free_v] = y[:n], y[n : n + len(self.free_v)]
+        for m in self._motions:
+            s = m.slot
+            to = slice(s.v, s.v + s.nv)
+            q[s.q : s.q + s.nq], qd[to], qdd[to] = m.at(t)
+        return q, qd, qdd
+
+    def _unit(self, q: Array) -> Array:
+        """Positions with quaternions of length one, changed in place."""
+        for at in self._turning:
+            q[at] /= np.sqrt(q[at] @ q[at])
+        return q
+
+    def _inputs(self, t: float, q: Array, qd: Array, given: Array) -> tuple[Array, ...]:
+        """Forces of free coordinates beside accelerations of driven ones, and the wrenches of `external`."""
+        if self._control is not None:
+            tau = self._asked(self._control, "control", t, q, qd, (self.robot.nv,), self._drives)
+            given[self.free_v] = tau[self.free_v]
+        if not self._loads:
+            return (given,)
+        loads = [self._asked(f, "external", t, q, qd, (6,)) for f in self._loads]
+        return given, np.stack(loads)
+
+    def _asked(
+        self,
+        function: Control,
+        what: str,
+        t: float,
+        q: Array,
+        qd: Array,
+        shape: tuple[int, ...],
+        places: Array | None = None,
+    ) -> Array:
+        """What a user's function returns, checked; numbers for `places` alone are put there among zeros."""
+        self.asking = True
+        with np.errstate(**self._warnings):
+            found = function(t, self._unit(q.copy()), qd.copy())
+        self.asking = False
+        try:
+            array = np.asarray(found, dtype=float)
+        except (TypeError, ValueError):
+            array = np.empty(())
+        if places is not None and array.shape == places.shape != shape:
+            array, short = np.zeros(shape), array
+            array[places] = short
+        if array.shape != shape:
+            alone = f" ({len(places)} for the drives alone)" if places is not None and places.shape != shape else ""
+            raise InputError(f"{what} at t = {t:g} s: expected {shape[0]} numbers{alone}, got {found!r}.")
+        if not np.isfinite(array).all():
+            raise SimulationError(
+                f"{what} at t = {t:g} s: expected finite numbers, got {_text(array)}"
+                f" at q = {_text(q)}, qd = {_text(qd)}."
+            )
+        return array
+
+    def _lost(self, t: float, q: Array, qd: Array, found: Any) -> SimulationError:
+        """What to say of a rate that is not finite."""
+        where = f"at t = {t:.9g} s, q = {_text(q)}, qd = {_text(qd)}"
+        if not (np.isfinite(q).all() and np.isfinite(qd).all()):
+            return SimulationError(f"simulate: expected a finite state, got one that is not {where}.")
+        names = [n for n, s in self.robot.slots.items() if not np.isfinite(found.qdd[s.v : s.v + s.nv]).all()]
+        of = f"accelerations of {', '.join(map(repr, names))}" if names else "rates"
+        return SimulationError(
+            f"simulate: expected finite accelerations, got {of} that are not, {where}."
+            " Has the motion run away, or has a link that moves no inertia here?"
+        )
+
+
+def constant(value: Array) -> Control:
+    """A control that does not change."""
+    return lambda t, q, qd: value
+
+
+def loads_of(external: Any, robot: Robot) -> dict[str, Control]:
+    """Wrenches on frames as functions of t, q and qd."""
+    if external is None:
+        return {}
+    if not isinstance(external, Mapping):
+        raise InputError(f"external: expected wrenches by frame, such as {{'tool': wrench}}, got {external!r}.")
+    found: dict[str, Control] = {}
+    for name, load in external.items():
+        robot.frame(name)
+        found[name] = load if callable(load) else constant(load)
+    return found
+
+
+def _text(x: Array) -> str:
+    return np.array2string(x, precision=6, threshold=40, max_line_width=10**6)

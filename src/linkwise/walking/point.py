@@ -1,0 +1,56 @@
+"""An instant of walking for terms and constraints of planning: torques and reactions with the ground's part in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from linkwise.algorithms.inverse_dynamics import at_joint
+from linkwise.jet import Jet, part
+from linkwise.planning.kernels import Surroundings
+from linkwise.planning.point import Point
+from linkwise.robot.robot import Robot
+from linkwise.scalar import Scalar
+from linkwise.spatial import Wrench
+from linkwise.walking.ground import Support
+from linkwise.walking.instant import instant
+from linkwise.walking.reactions import standing
+
+
+class WalkPoint(Point):
+    """A `Point` of a body that stands on its feet.
+
+    Args:
+        robot: a skeleton.
+        motion: q and its derivatives.
+        s: the fraction of the motion's time that has passed.
+        support: how the body stands.
+    """
+
+    def __init__(self, robot: Robot, motion: Sequence[Sequence[Scalar]], s: Scalar, support: Support) -> None:
+        super().__init__(robot, motion, s)
+        self.support = support
+
+    @cached_property
+    def tau(self) -> list[Scalar]:
+        """Generalised forces after ground reactions (n); those of the pelvis vanish."""
+        return instant(self.tree, self.q, self.qd, self.qdd, self.support).tau
+
+    @cached_property
+    def tau_dot(self) -> list[Scalar]:
+        """Their rates (n), within a phase of the step."""
+        motion = (self.q, self.qd, self.qdd, self.qddd)
+        q, qd, qdd = ([Jet.of(pair) for pair in zip(*motion[k : k + 2], strict=True)] for k in range(3))
+        return [part(x, 1) for x in instant(self.tree, q, qd, qdd, self.support).tau]
+
+    def wrench(self, joint: str) -> Wrench:
+        """The reaction through a joint, on its child link at the joint, in the link's axes."""
+        i = next(k for k, b in enumerate(self.tree.bodies) if b.name == joint)
+        return at_joint(self.tree, i, self._through[i])
+
+    @cached_property
+    def _through(self) -> Sequence[Wrench]:
+        return standing(self.tree, self.q, self.qd, self.qdd, self.support).through.wrench
+
+
+STANDING = Surroundings(len(Support._fields), lambda robot, motion, s, x: WalkPoint(robot, motion, s, Support(*x)))

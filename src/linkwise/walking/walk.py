@@ -1,0 +1,248 @@
+"""How a person walks: the step of least effort that keeps all constraints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, replace
+from importlib.util import find_spec
+from math import pi
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.planning import bounds as numbers
+from linkwise.planning.curve import Array
+from linkwise.planning.solvers import FIRST_ORDER, Answer, Monitor, find, solve
+from linkwise.planning.words import Constraint, Sum, Term, constraints_of, finite
+from linkwise.walking.anthropometry import positive
+from linkwise.walking.joints import REFERENCE
+from linkwise.walking.person import Person
+from linkwise.walking.problem import EFFORT, Problem
+from linkwise.walking.program import WalkProgram
+from linkwise.walking.result import Phase, Walk
+from linkwise.walking.rows import Bounds
+
+KEPT = 1e-3  # up to which rows count as kept
+
+
+class Habit(NamedTuple):
+    """How a solver is used: whether a feasible motion comes first, its tolerance for one of 1e-3, its iterations."""
+
+    feasible_first: bool
+    tolerance: float = 1.0
+    iterations: int = 300
+
+
+# SLSQP stops by the fall of the objective, which its back end scales by 1e-4 of the tolerance
+HABITS = {"ipopt": Habit(False), "uno": Habit(True), "scipy": Habit(True, 8.0, 1000)}
+
+
+def walk(
+    person: Person | None = None,
+    speed: float = 1.2,
+    step: float | None = None,
+    *,
+    solver: str | None = None,
+    smooth: bool = False,
+    control_points: int | None = None,
+    points: int = 21,
+    double: float = 0.2,
+    heel_off: float = 0.6,
+    without: str | Collection[str] = (),
+    soft: Mapping[str, float] | None = None,
+    minimize: Term | Sum | None = None,
+    subject_to: Constraint | Sequence[Constraint] = (),
+    feasible_first: bool | None = None,
+    start: Walk | None = None,
+    steps: int | None = None,
+    whole: bool = False,
+    tolerance: float = 1e-3,
+    iterations: int | None = None,
+    time_limit: float | None = None,
+    progress: bool = True,
+    **bounds: Any,
+) -> Walk:
+    """Predict how a person walks: the motion of least effort that keeps all constraints.
+
+    Where left and right are alike one step is sought, and the next is the mirrored one; else a stride of two, which
+    solvers that seek a feasible motion first begin at the step of a person of the same build.
+
+    Args:
+        person: who walks; a man of 73 kg and 1.741 m if none is given.
+        speed: m/s.
+        step: length of a step, m; that of `natural_step`, by speed and height, if not given.
+        solver: "ipopt", "uno" or "scipy"; Ipopt where it is installed, else SciPy's, if none is given.
+        smooth: mirror accelerations too, with 8 control points and half the slip.
+        control_points: of each joint in a step: 6, or 8 if smooth or if there are two steps.
+        points: of the grid on which constraints hold, with the two fractions that follow among them; 41 keep them
+            better in between (`Walk.audit`), in about twice the time.
+        double: fraction of the step during which both feet carry.
+        heel_off: fraction at which the standing heel rises.
+        without: kinds of constraints that are left out, such as "arm_leg" (see `linkwise.walking.KINDS`).
+        soft: kinds that may be broken, with the weights of the squares of how far, such as {"arm_leg": 10}.
+        minimize: terms such as lw.walking.effort() + 1e-7 * lw.cost.reaction("knee_r"); effort if none is given.
+        subject_to: further constraints of planning, such as lw.limit.reaction("knee_r", force=900).
+        feasible_first: seek a motion that keeps all constraints before effort counts; None for the solver's habit.
+        start: a solved walk to start from, in place of standing still; Ipopt seldom gains by it.
+        steps: 1 where the next step is the mirrored one, 2 where only the stride repeats; by the person if not given.
+        whole: keep frozen joints as fixed variables with bounded torques, as the source has them; it takes longer.
+        tolerance: of optimality and of constraints.
+        iterations: at most so many; 300, of SciPy's solver 1000, if not given.
+        time_limit: seconds after which the best feasible motion is returned.
+        progress: show a line of progress on a terminal.
+        bounds: other fields of `linkwise.walking.Bounds`, such as clearance=0.01 or knee=(0.9, 1.1).
+
+    Returns:
+        A `Walk`, whose `status` says whether it converged.
+    """
+    someone = Person() if person is None else person
+    if not isinstance(someone, Person):
+        raise InputError(f"walk: expected a Person first, got {person!r}. Make one with lw.walking.Person(mass=73).")
+    if steps is None:
+        steps = 1 if someone.is_symmetric else 2
+    solver = fastest() if solver is None else solver
+    find(solver)
+    pace = positive(speed, "speed")
+    slip = {"slip": 0.05} if smooth else {}
+    problem = Problem(
+        someone,
+        pace,
+        natural_step(pace, someone.height) if step is None else positive(step, "step"),
+        control_points if control_points is not None else 8 if smooth or steps == 2 else 6,
+        points,
+        double,
+        heel_off,
+        _bounds({**slip, **bounds}),
+        smooth,
+        _kinds(without),
+        steps=steps,
+        whole=whole,
+        minimize=EFFORT if minimize is None else Sum.of(minimize),
+        subject_to=constraints_of(subject_to),
+        soft={} if soft is None else soft,
+    )
+    tolerance = positive(tolerance, "tolerance")
+    if time_limit is not None and finite(time_limit, "time_limit") < 0.0:
+        raise InputError(f"time_limit: expected seconds that are not negative, got {time_limit!r}.")
+    monitor = Monitor(max(KEPT, tolerance), time_limit, "walk", progress)
+    habit = HABITS[solver]
+    first = habit.feasible_first if feasible_first is None else feasible_first
+    most = habit.iterations if iterations is None else numbers.whole(iterations, 0, "iterations")
+    settings = Settings(solver, monitor, tolerance, most)
+    try:
+        if start is None and first and steps == 2 and (twin := _twin(problem)):
+            begun = solved(twin, settings, first_points(twin, None), first)
+            found = solved(problem, settings, first_points(problem, begun), False)
+            return replace(found, phases=begun.phases + found.phases, setup=begun.setup + found.setup)
+        return solved(problem, settings, first_points(problem, start), first and start is None)
+    finally:
+        monitor.done()
+
+
+def natural_step(speed: float, height: float) -> float:
+    """The length of a step that people choose at a speed, m: it grows with the root of the speed.
+
+    That of a man of 1.741 m is 0.6 m at 1.2 m/s, and others walk alike at the same Froude number: the step over the
+    height is the same where the square of the speed over the height is.
+    """
+    return 0.6 * (speed / 1.2) ** 0.5 * (height / REFERENCE[1]) ** 0.75
+
+
+def fastest() -> str:
+    """The fastest solver that is there."""
+    return "ipopt" if find_spec("casadi") else "scipy"
+
+
+class Settings(NamedTuple):
+    """How to solve."""
+
+    solver: str
+    monitor: Monitor
+    tolerance: float
+    iterations: int
+
+
+def _twin(problem: Problem) -> Problem | None:
+    """One step of a person of the same build whose sides are alike, to start a stride from."""
+    p = problem.person
+    person = Person(p.mass, p.height, p.sex, frozen=p.frozen)
+    if not person.is_symmetric:
+        return None
+    return replace(problem, person=person, steps=1, minimize=EFFORT, subject_to=(), whole=False)
+
+
+def solved(problem: Problem, settings: Settings, x: Array, first: bool) -> Walk:
+    """The walk that a problem has, from control points; `first` seeks a feasible one before effort counts."""
+    began, phases = time.perf_counter(), []
+    program = problem.program(effort=True)
+    program.prepare(settings.solver not in FIRST_ORDER)
+    ready = time.perf_counter() - began
+    for name, p in [("feasible", problem.program(effort=False))] * first + [("effort", program)]:
+        answer, phase = _phase(name, p, settings, x)
+        phases.append(phase)
+        x = answer.x
+        if settings.monitor.reason:
+            break
+    return Walk(problem, program.curve(x), tuple(phases), _status(program, phases[-1], x), ready)
+
+
+def _phase(name: str, p: WalkProgram, settings: Settings, x: Array) -> tuple[Answer, Phase]:
+    p.seconds, began, cpu = 0.0, time.perf_counter(), time.process_time()
+    solver, monitor, tolerance, iterations = settings
+    scaled = tolerance * HABITS[solver].tolerance
+    answer = solve(solver, p, x, monitor, tolerance=scaled, iterations=iterations)
+    wall, cpu = time.perf_counter() - began, time.process_time() - cpu
+    return answer, Phase(name, answer.status, answer.iterations, wall, cpu, p.seconds, answer.message)
+
+
+def _status(program: WalkProgram, last: Phase, x: Array) -> str:
+    """That of the solver, unless rows are beyond their bounds."""
+    kept = program.infeasibility(x) <= KEPT
+    if last.status == "converged" and not kept:
+        return "infeasible"
+    return last.status
+
+
+def first_points(problem: Problem, start: Walk | None) -> Array:
+    """Control points of standing still, or of a motion with the same joints."""
+    if start is None:
+        return np.zeros(problem.basis.count * problem.robot.nv)
+    if not isinstance(start, Walk):
+        raise InputError(f"start: expected a Walk, got {start!r}.")
+    if start.problem.robot.names != problem.robot.names:
+        raise InputError("start: expected a walk with the same free joints, got one with others.")
+    stride = start.stride()
+    q = stride.q[: len(stride.t) // 2 + 1] if problem.steps == 1 else stride.q
+    points, *_ = np.linalg.lstsq(problem.basis.matrix(np.linspace(0.0, 1.0, len(q))), q, rcond=None)
+    return np.clip(points, *problem.limits).ravel()
+
+
+def _kinds(without: Any) -> tuple[str, ...]:
+    if isinstance(without, str):
+        return (without,)
+    if not isinstance(without, Collection):
+        raise InputError(f"without: expected kinds of constraints, such as 'arm_leg', got {without!r}.")
+    return tuple(without)
+
+
+def _bounds(given: dict[str, Any]) -> Bounds:
+    known = [f.name for f in fields(Bounds)]
+    for key, value in given.items():
+        if key not in known:
+            raise UnknownNameError("argument of walk", key, known)
+        right = [_not_negative(x) for x in (value if isinstance(value, Sequence) else [value])]
+        if not all(right) or (key == "knee") != (len(right) == 2):
+            wanted = "a lower and an upper angle, rad" if key == "knee" else "a number that is not negative"
+            raise InputError(f"{key}: expected {wanted}, got {value!r}.")
+    low, high = given.get("knee", Bounds.knee)
+    if not low <= high <= pi:
+        raise InputError(f"knee: expected a lower and an upper angle up to {pi:.2f} rad, got {low:g} and {high:g}.")
+    values: dict[str, Any] = {k: tuple(v) if k == "knee" else float(v) for k, v in given.items()}
+    return Bounds(**values)
+
+
+def _not_negative(value: Any) -> bool:
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return number and bool(np.isfinite(value) and value >= 0)

@@ -5,7 +5,6 @@ import pytest
 
 import linkwise as lw
 from linkwise.mechanism.machine import machine_of
-from linkwise.platforms import delta, gough_stewart, three_rrr
 from linkwise.robot import Drive, Friction, Joint, Link, Loop, Motor, Spring
 from linkwise.spatial import Pose
 from linkwise.vector import Vec3

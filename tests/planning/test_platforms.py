@@ -50,7 +50,7 @@ def ends(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
-def gentle(name: str) -> lw.Plan:
+def gentle(name: str) -> lw.planning.Plan:
     robot = platform(name)
     return lw.plan(robot, *ends(robot), lw.cost.effort(), duration=0.5, control_points=12)
 
@@ -88,7 +88,7 @@ def test_limits_of_legs(name):
     joint = robot.drives[0]
     at = robot.opened().slots[joint].q
 
-    def speed(p: lw.Plan) -> float:
+    def speed(p: lw.planning.Plan) -> float:
         t = np.linspace(0.0, p.duration, 4001)
         return float(np.abs(np.diff(p.positions(t)[:, at]) / np.diff(t)).max())
 
@@ -167,7 +167,7 @@ def test_files(tmp_path):
     found = gentle("Gough-Stewart")
     found.save(tmp_path / "p.npz")
     found.plot(tmp_path / "p.png")
-    again = lw.Plan.load(tmp_path / "p.npz")
+    again = lw.planning.Plan.load(tmp_path / "p.npz")
     np.testing.assert_array_equal(again.q(0.2), found.q(0.2))
     robot = platform("Gough-Stewart")
     start, goal = ends(robot)

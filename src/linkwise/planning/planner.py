@@ -59,8 +59,8 @@ def plan(
 
     Args:
         robot: whose joints have one degree of freedom each, but for those in loops, such as a platform on legs.
-        start: positions at rest (n), by joint, or an `lw.planning.State`; None where it is free. With loops, of what leads, or
-            of all joints; joints that follow may be named as a guess, which chooses the assembly mode.
+        start: positions at rest (n), by joint, or an `lw.planning.State`; None where it is free. With loops, of what
+            leads, or of all joints; joints that follow may be named as a guess, which chooses the assembly mode.
         goal: the same at the end.
         minimize: terms, such as lw.cost.time() + 0.01 * lw.cost.effort(); the duration if not given.
         subject_to: constraints, such as lw.limit.joints("velocity", "effort").

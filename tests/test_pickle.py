@@ -264,7 +264,10 @@ ONES = {
         lambda: lw.simulate(FOUR, None, None, 0.05, dense=True),
         lambda s: (s, s.state(0.02)),
     ),
-    "simulation of a platform": (lambda: lw.simulation.simulate_parallel(lw.delta(), POSE, None, 0.05), None),
+    "simulation of a platform": (
+        lambda: lw.simulate(lw.delta(), None, None, 0.05, dense=True),
+        lambda s: (s, s.state(0.02), s.state(0.02, whole=True)),
+    ),
     "rollouts": (
         lambda: [rolled(), rolled(control=feedback), rolled(threads=2, method="euler")],
         lambda every: [(turned(r), r.linearization([0.1, 0.2], [0, 0], [1, 1], 0.01), r.count()) for r in every],

@@ -75,7 +75,7 @@ def test_a_simulation_that_cannot_go_on_keeps_what_it_has(folder):
     ("arguments", "expected"),
     [
         (["--start", "elbow"], "expected JOINT=VALUE, such as elbow=0.5, got 'elbow'"),
-        (["--start", "elbow=x"], "expected 1 or 3 or 7 numbers"),
+        (["--start", "elbow=x"], "expected 1 or 2 or 3 or 4 or 7 numbers"),
         (["--start", "knee=1"], "unknown joint that moves 'knee'. Valid names: 'turn'"),
         (["--start", "elbow=1", "--start", "elbow=2"], "expected each joint once, got 'elbow' twice"),
         (["--speed", "elbow=1,2,3,4,5,6"], "--speed elbow: expected one number, got 6"),
@@ -134,3 +134,25 @@ def test_a_budget_keeps_what_there_is_and_says_so(folder):
     done = linkwise("simulate", "delta", "--time", "0.2", "--max-steps", "3", "--json")
     assert done.exit_code == 1
     assert json.loads(done.stdout)["status"] == "out of steps"
+
+
+def test_loops_by_name(folder):
+    """What leads and what follows can be given; all joints are told and written, and the file is a motion."""
+    arguments = ("simulate", "fourbar", "--time", "0.5", "--no-friction", "--json")
+    lead = json.loads(linkwise(*arguments, "--start", "crank=1", "--speed", "crank=2", "-o", "run.npz").stdout)
+    assert [j["joint"] for j in lead["joints"]] == ["crank", "coupler", "rocker"]
+    assert lead["notes"] == []
+    robot = lw.load("fourbar").without_friction()
+    same = lw.simulate(robot, [1.0], [2.0], 0.5)
+    assert np.array_equal(lw.simulation.Simulation.load("run.npz").positions, same.positions)
+    motion = lw.motion.read("run.npz", robot)
+    assert np.array_equal(motion.q, same.q)
+    assert motion.notes == ("not used, their joints do not move by themselves: q.coupler, q.rocker, qd.coupler,"
+                            " qd.rocker, qdd.coupler, qdd.rocker",)  # fmt: skip
+    angle = float(same["rocker"].q[0])
+    follows = json.loads(linkwise(*arguments, "--start", f"rocker={angle!r}").stdout)
+    assert follows["joints"][2]["start"] == pytest.approx(angle, abs=1e-12)
+    held = json.loads(linkwise(*arguments, "--start", "crank=1", "--hold", "rocker", "--plot", "run.png").stdout)
+    assert [j["end"] for j in held["joints"]] == pytest.approx([j["start"] for j in held["joints"]], abs=1e-9)
+    assert held["joints"][2]["top torque"] > 0.01
+    assert "unknown joint that moves 'tip'. Valid names: 'crank'" in error("simulate", "fourbar", "--torque", "tip=1")

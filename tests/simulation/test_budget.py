@@ -253,7 +253,7 @@ def test_robots_of_all_kinds_have_budgets():
             lw.simulate(robot, None, None, 1.0, max_steps=5)
         assert caught.value.result.status == "out of steps"
     with pytest.raises(lw.SimulationError, match="used up its max_steps=3") as caught:
-        lw.simulation.simulate_parallel(lw.delta(), [0.0, 0.0, -0.5], None, 0.2, max_steps=3)
+        lw.simulate(lw.delta(), [0.0, 0.0, -0.5], None, 0.2, max_steps=3)
     assert caught.value.result.status == "out of steps"
     assert len(caught.value.result) > 1
 
@@ -261,10 +261,10 @@ def test_robots_of_all_kinds_have_budgets():
 def test_a_platform_that_proves_stiff():
     """Held by a damper as stiff as a wall, it goes on by an implicit solver, and says so."""
 
-    def damped(t, pose, velocity):
-        return [*(-1e6 * velocity), 0.0, 0.0, 0.0]
+    def damped(t, q, qd):
+        return [*(-1e6 * qd), 0.0, 0.0, 0.0]
 
-    found = lw.simulation.simulate_parallel(lw.delta(), [0.0, 0.0, -0.5], None, 1.0, external=damped, time_limit=30.0)
+    found = lw.simulate(lw.delta(), [0.0, 0.0, -0.5], None, 1.0, external={"platform": damped}, time_limit=30.0)
     assert found.facts["method"] == "DOP853, then LSODA"
     assert "continued by LSODA" in found.notes[-1]
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.parallel import builders
 
 HOME = np.array([0.0, 0.0, 0.75, 0.0, 0.0, 0.0, 1.0])
 
@@ -11,7 +12,7 @@ HOME = np.array([0.0, 0.0, 0.75, 0.0, 0.0, 0.0, 1.0])
 @pytest.fixture(scope="module")
 def sprung():
     """A hexapod on six springs, without motors that push."""
-    return lw.gough_stewart(spring=lw.Spring(stiffness=4000.0, rest=0.87))
+    return builders.gough_stewart(spring=lw.Spring(stiffness=4000.0, rest=0.87))
 
 
 def test_a_passive_machine_keeps_its_energy(sprung):
@@ -27,7 +28,7 @@ def test_a_passive_machine_keeps_its_energy(sprung):
 
 def test_work_of_motors_and_friction_is_counted():
     """A controlled machine with dry friction, pushed from outside: energy balances."""
-    robot = lw.gough_stewart(friction=lw.Friction(viscous=30.0, coulomb=3.0), armature=0.2)
+    robot = builders.gough_stewart(friction=lw.Friction(viscous=30.0, coulomb=3.0), armature=0.2)
     par = lw.compile(robot)
 
     def hold(t, pose, velocity):
@@ -48,7 +49,7 @@ def test_work_of_motors_and_friction_is_counted():
 
 def test_forces_of_a_motion_give_the_motion():
     """Constant torques that hold a Delta hold it; a little more moves it as forward dynamics says."""
-    robot = lw.delta()
+    robot = builders.delta()
     par = lw.compile(robot)
     start = np.array([0.02, 0.01, -0.5])
     held = par.inverse_dynamics(start, np.zeros(3), np.zeros(3))
@@ -61,7 +62,7 @@ def test_forces_of_a_motion_give_the_motion():
 
 def test_events_stop_a_fall():
     """A hexapod without motors falls; an event ends it at a height."""
-    robot = lw.gough_stewart()
+    robot = builders.gough_stewart()
 
     def low(t, pose, velocity):
         return pose[2] - 0.6
@@ -77,7 +78,9 @@ def test_events_stop_a_fall():
 def test_a_platform_that_leaves_its_reach():
     """The motion up to there is kept."""
     with pytest.raises(lw.SimulationError, match="Has the platform left the reach of a leg") as error:
-        lw.simulation.simulate_parallel(lw.delta(), [0.0, 0.0, -0.5], [0.0, 0.0, -3.0], 5.0, control=[0.0, 0.0, 0.0])
+        lw.simulation.simulate_parallel(
+            builders.delta(), [0.0, 0.0, -0.5], [0.0, 0.0, -3.0], 5.0, control=[0.0, 0.0, 0.0]
+        )
     assert len(error.value.result.t) > 2
 
 
@@ -94,16 +97,16 @@ def test_a_platform_that_leaves_its_reach():
         ({"method": "rk4"}, r"unknown method of simulate_parallel 'rk4'"),
         ({"rtol": -1.0}, r"rtol: expected a number"),
         ({"t": -1.0}, r"t: expected a final time"),
-        ({"robot": lw.delta(), "pose0": [5.0, 0.0, 0.0]}, r"pose0: expected a pose that all legs reach"),
+        ({"robot": builders.delta(), "pose0": [5.0, 0.0, 0.0]}, r"pose0: expected a pose that all legs reach"),
         ({"robot": lw.load("rr")}, r"expected a ParallelRobot first"),
     ],
 )
 def test_refusals(arguments, message):
-    given = {"robot": lw.gough_stewart(), "pose0": HOME, "velocity0": None, "t": 1.0, **arguments}
+    given = {"robot": builders.gough_stewart(), "pose0": HOME, "velocity0": None, "t": 1.0, **arguments}
     with pytest.raises(lw.LinkwiseError, match=message):
         lw.simulation.simulate_parallel(**given)
 
 
 def test_simulate_points_here():
     with pytest.raises(lw.InputError, match=r"use lw\.simulation\.simulate_parallel for a ParallelRobot"):
-        lw.simulate(lw.delta(), None, None, 1.0)
+        lw.simulate(builders.delta(), None, None, 1.0)

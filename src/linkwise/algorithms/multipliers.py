@@ -29,6 +29,9 @@ class Constrained(NamedTuple):
 class Mobility:
     """How the free coordinates of a tree give way to forces and to loops, in one configuration.
 
+    Where links have next to no inertia, as legs without mass, M is made definite by a multiple of J^T J, which changes
+    no motion that keeps the loops closed; only the multipliers have to be put right.
+
     Args:
         tree: the robot.
         q: positions (nq) that close the loops.
@@ -42,14 +45,16 @@ class Mobility:
         self.held, self.free = sorted(held), [k for k in range(n) if k not in held]
         (flat,) = mass_matrix.function(tree, q)
         self.M = [flat[k : k + n] for k in range(0, n * n, n)]
-        doubtful = light_coordinates(tree)
-        self.factors = linear.factorise(
-            [[self.M[i][j] for j in self.free] for i in self.free],
-            lambda k: no_inertia_along(tree, self.free[k]),
-            [at for at, k in enumerate(self.free) if k in doubtful],
-        )
+        doubtful = [at for at, k in enumerate(self.free) if k in light_coordinates(tree)]
         self.equations = Equations.at(tree, q, part)
         self.J = [[row[k] for k in self.free] for row in self.equations.J]
+        moving = [[self.M[i][j] for j in self.free] for i in self.free]
+        self.added = _inertia_of_loops(tree, part) if doubtful else 0.0
+        if doubtful:
+            across = [[self.added * sum((r[i] * r[j] for r in self.J), 0.0) for j in range(i + 1)]
+                      for i in range(len(moving))]  # fmt: skip
+            moving = [[x + across[max(i, j)][min(i, j)] for j, x in enumerate(row)] for i, row in enumerate(moving)]
+        self.factors = linear.factorise(moving, lambda k: no_inertia_along(tree, self.free[k]), doubtful)
         halves, (_, D) = [linear.half_solve(self.factors, row) for row in self.J], self.factors
         size = range(len(halves))
         S: list[list[Scalar]] = [[0.0 for _ in size] for _ in size]
@@ -80,6 +85,8 @@ class Mobility:
         ]
         push = linear.solve(self.give, [-x for x in off])
         found = linear.solve(self.factors, [a + b for a, b in zip(rest, self._pushed(push), strict=True)])
+        if self.added:
+            push = [x - self.added * dot(row, found) for x, row in zip(push, self.J, strict=True)]
         qdd, tau = list(given), list(given)
         for k, x in zip(self.free, found, strict=True):
             qdd[k] = x
@@ -121,6 +128,11 @@ def nearest(tree: Tree, q: Sequence[Scalar], part: Partition, held: Collection[i
     for at, k in enumerate(free):
         change[k] = sum((row[at] * x for row, x in zip(J, push, strict=True)), 0.0)
     return change
+
+
+def _inertia_of_loops(tree: Tree, part: Partition) -> Scalar:
+    """An inertia of the size of the mechanism's, kg m^2, for equations whose lengths are measured by its size."""
+    return sum((b.inertia.m for b in tree.bodies[1:]), 0.0) * (part.size * part.size)
 
 
 def _no_give(k: int) -> LinkwiseError:

@@ -67,19 +67,20 @@ def setting(flag: str, variable: str, kind: SettingType, text: str) -> Callable[
 @setting(
     "--start",
     "starts",
-    SettingType("JOINT=VALUE", "elbow=0.5", 1, 3, 7),
-    f"Position at the start, rad or m; zero if not given. A floating joint has {FLOATING['--start']}.",
+    SettingType("JOINT=VALUE", "elbow=0.5", 1, 2, 3, 4, 7),
+    "Position at the start, rad or m; zero if not given, or where loops close."
+    f" A floating joint has {FLOATING['--start']}.",
 )
 @setting(
     "--speed",
     "speeds",
-    SettingType("JOINT=VALUE", "elbow=0.5", 1, 3, 6),
+    SettingType("JOINT=VALUE", "elbow=0.5", 1, 2, 3, 6),
     f"Speed at the start, rad/s or m/s. A floating joint has {FLOATING['--speed']}.",
 )
 @setting(
     "--torque",
     "torques",
-    SettingType("JOINT=VALUE", "elbow=0.5", 1, 6),
+    SettingType("JOINT=VALUE", "elbow=0.5", 1, 2, 3, 6),
     f"A constant torque or force, N m or N. A floating joint has {FLOATING['--torque']}.",
 )
 @setting(
@@ -131,6 +132,9 @@ def simulate(
     its motion exactly; the torque that this takes comes out. The energy drift says how well the sum of energies and
     works closes, relative to the largest of them.
 
+    Loops stay closed. Joints that lead and joints that follow can both be named; those that are not go where they close
+    the loops.
+
     The platform of a parallel robot starts where its legs are at home, or at --start platform=x,y,z,qx,qy,qz,qw; three
     numbers x,y,z or x,y,angle where it moves so; --speed platform=vx,vy,vz,wx,wy,wz is in world axes, and --torque is
     for actuated joints.
@@ -146,10 +150,12 @@ def simulate(
       linkwise simulate arm.urdf --drive elbow=0.4,1.5 --drive shoulder=0.2,1.5,1.57 -o wave.npz
       linkwise simulate puma560 --time 10 --no-friction --json
       linkwise simulate arm.urdf --base floating --hold turn --speed root_joint=0,0,1,0,0,2
+      linkwise simulate fourbar --start crank=1 --torque crank=0.2
       linkwise simulate delta --start platform=0,0,-0.5 --torque leg1.motor=-1.2 --time 0.3
     """
     from linkwise.robot.library.parallel import is_parallel
     from linkwise.simulation.simulation import simulate as run
+    from linkwise.simulation.start import start_of
 
     solver: dict[str, Any] = {"method": method, "time_limit": time_limit, "max_steps": max_steps}
     if is_parallel(robot):
@@ -159,13 +165,14 @@ def simulate(
             as_json=as_json,
         )  # fmt: skip
     model = load(robot, **options)
-    start, speed = _by_joint(model, "--start", starts), _by_joint(model, "--speed", speeds)
-    tau = model.tau(_by_joint(model, "--torque", torques))
-    driven = _motions(model, model.q(start), drives, holds)
+    tree = model.opened()
+    start, speed = _by_joint(tree, "--start", starts), _by_joint(tree, "--speed", speeds)
+    tau = _by_joint(tree, "--torque", torques)
+    driven = _motions(tree, start_of(model, start, None).q, drives, holds) if drives or holds else {}
     _refuse_torques_of_driven(torques, driven)
 
     def simulated() -> Simulation:
-        return run(model, start, speed, end, control=tau if torques else None, driven=driven or None, **solver)
+        return run(model, start, speed, end, control=tau or None, driven=driven or None, **solver)
 
     return simulation(simulated, _facts, _print, output, plot, as_json)
 
@@ -177,9 +184,10 @@ def _by_joint(robot: Robot, flag: str, settings: Sequence[Setting]) -> dict[str,
         slot = _slot(robot, joint)
         if joint in found:
             raise click.UsageError(f"{flag}: expected each joint once, got {joint!r} twice")
-        width = slot.nq if flag == "--start" else slot.nv
+        parts = {"--start": slot.kind.positions, "--speed": slot.kind.velocities}.get(flag, slot.kind.forces)
+        width = len(parts)
         if len(values) != width:
-            wanted = f"{width} numbers {FLOATING[flag]}" if width > 1 else "one number"
+            wanted = f"{width} numbers {','.join(parts)}" if width > 1 else "one number"
             raise click.UsageError(f"{flag} {joint}: expected {wanted}, got {len(values)}")
         found[joint] = values if width > 1 else values[0]
     return found
@@ -201,7 +209,7 @@ def _motions(robot: Robot, q0: Any, drives: Sequence[Setting], holds: Sequence[s
         if joint in motions:
             raise click.UsageError(f"--drive and --hold: expected each joint once, got {joint!r} twice")
         if wave and slot.nq != 1:
-            raise click.UsageError(f"--drive {joint}: expected a joint of one coordinate, got a floating joint")
+            raise click.UsageError(f"--drive {joint}: expected a joint of one coordinate, got {slot.nq}")
         at = q0[slot.q : slot.q + slot.nq]
         motions[joint] = sine(float(at[0]), *wave) if wave else at
     return motions
@@ -226,7 +234,7 @@ def _refuse_torques_of_driven(torques: Sequence[Setting], driven: dict[str, Any]
 
 def _facts(result: Simulation, problem: str) -> dict[str, Any]:
     joints = []
-    for name in result.robot.coordinates:
+    for name in result.robot.opened().coordinates:
         c = result[name]
         joints.append({
             "joint": name, "start": c.q[0].tolist(), "end": c.q[-1].tolist(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -109,9 +109,16 @@ class Assembler:
             rows[-1][c.v], rows[-1][c.of_v] = 1.0, -float(c.coupling.value(float(q[c.of_q]), 1))
         return np.array(rows, dtype=float)
 
-    def close(self, q: Array) -> Array | None:
-        """Positions near q that close the loops, by damped least squares; None where there are none."""
+    def close(self, q: Array, held: Collection[int] = ()) -> Array | None:
+        """Positions near q that close the loops, by damped least squares; None where there are none.
+
+        Args:
+            q: positions of the tree.
+            held: coordinates of the tree that do not move.
+        """
         damping = 1e-3
+        scale = self._scale.copy()
+        scale[list(held)] = 0.0
         gap = self.gap(q)
         for _ in range(STEPS):
             size = float(np.linalg.norm(gap))
@@ -119,13 +126,13 @@ class Assembler:
                 return None
             if size <= CLOSED * 1e-4:
                 break
-            J = self.jacobian(q)
+            J = self.jacobian_si(q) * self._weights[:, None] * scale
             n = J.shape[1]
             step = np.linalg.lstsq(
                 np.vstack([J, np.sqrt(damping) * np.eye(n)]), np.concatenate([-gap, np.zeros(n)]), rcond=None
             )[0]
             step *= min(1.0, 1.0 / max(float(np.linalg.norm(step)), 1e-300))
-            tried = self._moved(q, step * self._scale)
+            tried = self._moved(q, step * scale)
             gap_there = self.gap(tried)
             if np.linalg.norm(gap_there) < size:
                 q, gap, damping = tried, gap_there, max(damping * 0.1, 1e-15)

@@ -20,7 +20,7 @@ from linkwise.files import LARGEST, arrays, reading, replacing, required
 from linkwise.robot.robot import Robot
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Crossings
-from linkwise.simulation.result import QUANTITIES, Simulation
+from linkwise.simulation.result import QUANTITIES, Simulation, Whole
 
 SUFFIXES = (".npz", ".parquet", ".csv")
 META = b"linkwise"  # the key of our metadata in a Parquet file
@@ -41,9 +41,9 @@ def save(result: Simulation, path: str | PathLike[str]) -> None:
         return
     with replacing(path) as part:
         if suffix == ".npz":
-            every: dict[str, Any] = {k: getattr(result, k) for k in ("t", *QUANTITIES)}
+            every: dict[str, Any] = {"t": result.t, **result.tree._asdict()}
             every["energy"] = np.stack([getattr(result.energy, n) for n in Energies.names()], axis=1)
-            np.savez(part, names=list(result.robot.coordinates), meta=json.dumps(_meta(result)), **every)
+            np.savez(part, names=list(result.robot.opened().coordinates), meta=json.dumps(_meta(result)), **every)
         else:
             columns = result.columns()
             with part.open("w", encoding="utf-8", newline="") as file:
@@ -153,7 +153,8 @@ def _made(name: str, meta: Meta, found: dict[str, Any], robot: Robot | None) -> 
         for n, (t, q, qd) in meta.events.items()
     }
     rows = found["t"].size
-    widths = {"q": made.nq, "qd": made.nv, "qdd": made.nv, "tau": made.nv, "energy": len(Energies.names())}
+    tree = made.opened()
+    widths = {"q": tree.nq, "qd": tree.nv, "qdd": tree.nv, "tau": tree.nv, "energy": len(Energies.names())}
     for key, shape in {"t": (rows,), **{k: (rows, n) for k, n in widths.items()}}.items():
         array = found[key]
         if array.shape != shape or not rows:
@@ -162,9 +163,8 @@ def _made(name: str, meta: Meta, found: dict[str, Any], robot: Robot | None) -> 
         if array.dtype.kind != "f" or not (meta.status == "failed" or np.isfinite(array).all()):
             raise InputError(f"{name}: expected finite numbers for {key}, got others. The file was changed.")
     energy = Energies(*found.pop("energy").T)
-    return Simulation(
-        made, **found, energy=energy, status=meta.status, events=events, notes=meta.notes, facts=meta.facts,
-    )  # fmt: skip
+    whole = Whole(*(found[key] for key in QUANTITIES))
+    return Simulation.of(made, found["t"], whole, energy, meta.status, events, meta.notes, meta.facts)
 
 
 def _suffix(path: str | PathLike[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from linkwise.robot.robot import Robot
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Crossings
 from linkwise.simulation.motions import Array
+from linkwise.simulation.view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,23 +33,35 @@ class Channel(NamedTuple):
     tau: Array
 
 
+class Whole(NamedTuple):
+    """The motion of a tree, all joints: arrays with a row for each time, of the widths of `robot.opened()`."""
+
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Simulation:
     """A simulated motion. `result["elbow"]` is one joint, `result["tau.elbow"]` one column of `columns()`.
 
+    Joints that follow others in loops are there by name too; `positions` has all of them.
+
     Args:
         robot: what moved.
         t: times of the rows (rows,), s.
-        q: positions (rows, nq), quaternions of length one.
+        q: positions of what leads (rows, nq), quaternions of length one.
         qd: velocities (rows, nv).
         qdd: accelerations (rows, nv).
-        tau: forces of all joints (rows, nv): the control's on free joints, those that the motion takes on driven ones.
+        tau: forces of the drives (rows, nu): the control's on free joints, those that the motion takes on driven ones.
         energy: energies and works, and the drift of their balance.
         status: "finished", "interrupted", "out of time", "out of steps", "failed", or which event stopped it.
         events: what was watched, by name: times and states.
         notes: what else a user should know.
         facts: how it was computed: method, tolerances, steps, evaluations, seconds, versions.
-        motion: the state at any time, where `dense=True` asked for it.
+        motion: the state of the tree at any time, where `dense=True` asked for it.
+        whole: the motion of all joints.
     """
 
     robot: Robot
@@ -63,32 +76,60 @@ class Simulation:
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     motion: Callable[[float], tuple[Array, Array]] | None = field(default=None, repr=False)
+    whole: Whole | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, robot: Robot, t: Array, whole: Whole, *others: Any) -> Simulation:
+        """The simulation of a robot from the motion of its tree."""
+        view = View.of(robot)
+        q, qd = view.state(whole.q, whole.qd)
+        found = cls(robot, t, q, qd, whole.qdd[:, view.v], whole.tau[:, view.tau], *others)
+        return replace(found, whole=whole) if robot.loops else found
+
+    @property
+    def positions(self) -> Array:
+        """Positions of all joints (rows, nq of `robot.opened()`): those that lead, and those that follow."""
+        return self.tree.q
+
+    @property
+    def tree(self) -> Whole:
+        """Positions, velocities, accelerations and forces of all joints."""
+        return self.whole or Whole(self.q, self.qd, self.qdd, self.tau)
 
     def __len__(self) -> int:
         return len(self.t)
 
     def __getitem__(self, name: str) -> Any:
         """A joint's `Channel`, or a column by its name."""
-        slot = self.robot.slots.get(name)
+        slots, tree = self.robot.opened().slots, self.tree
+        slot = slots.get(name)
         if slot is None:
             columns = self.columns()
             if name not in columns:
-                raise UnknownNameError("channel", name, [*self.robot.coordinates, *columns])
+                raise UnknownNameError("channel", name, [*slots, *columns])
             return columns[name]
         at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
-        parts = (self.q[:, at], self.qd[:, to], self.qdd[:, to], self.tau[:, to])
+        parts = (tree.q[:, at], tree.qd[:, to], tree.qdd[:, to], tree.tau[:, to])
         return Channel(self.t, *(x[:, 0] if slot.nq == 1 else x for x in parts))
 
     def columns(self) -> dict[str, Array]:
-        """Everything as named columns: t, q.elbow, qd.elbow, qdd.elbow, tau.elbow, ..., energy.kinetic, ..."""
+        """Everything as named columns: t, q.elbow, qd.elbow, qdd.elbow, tau.elbow, ..., energy.kinetic, ...
+
+        All joints of the tree are there, those that follow others too.
+        """
         found = {"t": self.t}
         for quantity in QUANTITIES:
-            names = column_names(self.robot, quantity)
-            found |= dict(zip(names, getattr(self, quantity).T, strict=True))
+            names = column_names(self.robot.opened(), quantity)
+            found |= dict(zip(names, getattr(self.tree, quantity).T, strict=True))
         return found | {f"energy.{name}": getattr(self.energy, name) for name in Energies.names()}
 
-    def state(self, t: Any) -> tuple[Array, Array]:
-        """Positions and velocities at any times within the simulation (...,), of shapes (..., nq) and (..., nv)."""
+    def state(self, t: Any, *, whole: bool = False) -> tuple[Array, Array]:
+        """Positions and velocities at any times within the simulation (...,), of shapes (..., nq) and (..., nv).
+
+        Args:
+            t: times, s.
+            whole: of all joints of the tree, instead of those that lead.
+        """
         if self.motion is None:
             raise InputError("state: expected a simulation that kept its interpolant, got one without. Use dense=True.")
         times = np.asarray(t, dtype=float)
@@ -96,7 +137,7 @@ class Simulation:
             raise InputError(f"state: expected times from {self.t[0]:g} to {self.t[-1]:g} s, got {t!r}.")
         pairs = [self.motion(float(x)) for x in times.reshape(-1)]
         q, qd = (np.reshape([p[k] for p in pairs], (*times.shape, -1)) for k in (0, 1))
-        return q, qd
+        return (q, qd) if whole else View.of(self.robot).state(q, qd)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write all to an .npz or .parquet file that `Simulation.load` takes back, or the columns to a .csv file."""

@@ -179,7 +179,7 @@ def compile_rollout(
     if robot.loops:
         raise InputError(
             f"compile_rollout: expected a tree, got the robot {robot.name!r} with loops, which would fall open. Use"
-            " simulate, which keeps them closed, or robot.replace(loops=()) for the tree alone."
+            " simulate, which keeps them closed, or robot.opened() for the tree alone."
         )
     if control is not None and not callable(control):
         raise InputError(f"control: expected a function of (q, qd, u), got {control!r}.")

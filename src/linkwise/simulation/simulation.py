@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import is_dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -21,14 +21,16 @@ from linkwise.simulation.budget import Budget
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Watch, watches
 from linkwise.simulation.files import versions
-from linkwise.simulation.loops import LoopedSystem, closed_rates, closed_start, loop_equations
-from linkwise.simulation.motions import Array, Prescribed, prescribed
+from linkwise.simulation.loops import LoopedSystem, closed_rates, loop_equations
+from linkwise.simulation.motions import Array, prescribed
 from linkwise.simulation.progress import Progress
 from linkwise.simulation.rates import POWERS, motion_rates
-from linkwise.simulation.result import Simulation
+from linkwise.simulation.result import Simulation, Whole
 from linkwise.simulation.solver import IMPLICIT, METHODS, STIFF_SOLVER, Choice, Course, Run, work_scale
+from linkwise.simulation.start import start_of
 from linkwise.simulation.stiffness import STIFF, Slopes, fastest_rate
 from linkwise.simulation.system import Control, System, constant, loads_of
+from linkwise.simulation.view import View
 
 KEPT = 32  # sets of kernels
 ROWS_A_SECOND, FEWEST, MOST = 100, 100, 10_000  # of a result whose times are not given
@@ -61,21 +63,24 @@ def simulate(
     """The motion of a robot under control, prescribed motions of some joints, and forces of its environment.
 
     Free joints are integrated; driven ones follow their motions exactly, and the torques for that come out in
-    `result.tau`. Ctrl-C ends a simulation and keeps what was computed.
+    `result.tau`, or in `result["elbow"].tau` of any joint. Loops are kept closed in coordinates of the tree, so that
+    the motion goes on where what leads does not determine the rest; `result.positions` has all joints. Ctrl-C ends a
+    simulation and keeps what was computed.
 
     Args:
-        robot: a tree, fixed or floating; loops are kept closed.
-        q0: positions at the start (nq), or a mapping of joints to positions, or None for zero; those of driven joints
-            do not matter.
-            Where they do not close a robot's loops, passive joints, or those not named, are moved to close them.
-            Motors behind springs that are not given start with their joints.
-        qd0: velocities at the start (nv), or a mapping, or None for rest.
+        robot: a tree, fixed or floating, or a machine with loops, which are kept closed.
+        q0: positions at the start: of what leads (nq), of all joints of the tree, or by name; None for `robot.q()`.
+            Those of driven joints do not matter. Joints that follow, or that are not named, go where they close the
+            loops. Motors behind springs that are not given start with their joints.
+        qd0: velocities at the start (nv), of all joints, or by name; None for rest.
         t: the final time, s, for rows every 10 ms (at least 101, at most 10001); or rising times of the rows, at the
             first of which the motion starts.
-        control: `control(t, q, qd) -> tau` (nv), a vector or mapping of constant torques, or None. With elastic drives
-            the drives' torques alone will do, as many as `robot.motors`. It must depend on its arguments alone: solvers
-            try steps that they then discard. Entries of driven joints are not used.
-        driven: for each driven joint a function of time that returns (q, qd, qdd), a SciPy spline, or a number to hold.
+        control: `control(t, q, qd) -> tau` with q (nq) and qd (nv) of what leads and torques (nu) of `robot.drives`; a
+            vector or mapping of constant torques; or None. With elastic drives the drives' torques alone will do, as
+            many as `robot.motors`; forces of all joints of the tree are taken too. It must depend on its arguments
+            alone: solvers try steps that they then discard. Entries of driven joints are not used.
+        driven: for each driven joint, whether it leads or follows, a function of time that returns (q, qd, qdd), a
+            SciPy spline, or a number to hold.
         forces: laws of the environment by frame, as in `compile`: `law(pose, velocity) -> Wrench`.
         joint_forces: laws along joints, as in `compile`, such as `joint_stops(robot)`.
         external: wrenches on frames or links, in their axes: six numbers, or a function of (t, q, qd) that gives them.
@@ -112,22 +117,20 @@ def simulate(
     times, tolerances = checked_times(t), checked_tolerances(rtol=rtol, atol=atol, max_step=max_step)
     budget, method = Budget.checked(time_limit, max_steps), checked_method(method, "simulate")
     model, notes = _model(robot, smooth_friction)
-    motions, loads = prescribed(model, driven), loads_of(external, model)
+    tree = model.opened()
+    motions, loads = prescribed(tree, driven), loads_of(external, tree)
     watched, sign = watches(events), Progress(float(times[0]), float(times[-1]), progress)
     begin = time.perf_counter()
 
-    options = Options.checked(model, external=tuple(loads), forces=forces, joint_forces=joint_forces)
+    options = Options.checked(tree, external=tuple(loads), forces=forces, joint_forces=joint_forces)
     kernels = kernels_of(model, options, tuple(m.joint for m in motions))
     system_of = LoopedSystem if model.loops else System
     system = system_of(model, kernels.rates, _control(model, control), motions, list(loads.values()))
-    q0 = {} if q0 is None else q0
-    q, qd = _start(model, q0, qd0, motions, float(times[0]))
-    if model.loops:
-        q, qd, moved = closed_start(model, q, qd, (q0, qd0), tuple(m.joint for m in motions))
-        notes += moved
-    y = system.start(q, qd)
+    start = start_of(model, q0, qd0, motions, float(times[0]))
+    notes += start.notes
+    y = system.start(start.q, start.qd)
     atols = np.full(len(y), tolerances["atol"])
-    atols[-len(POWERS) :] *= work_scale(model, q)
+    atols[-len(POWERS) :] *= work_scale(tree, start.q)
 
     def options_of(solver: str) -> Choice:
         slopes = {"jac": Slopes(system, kernels.rates)} if _takes_slopes(solver, system) else {}
@@ -138,7 +141,7 @@ def simulate(
         return _result(robot, system, kernels, run.course, watched, notes + run.notes, facts)
 
     run = Run(system, times, watched, sign, budget, keep=bool(dense))
-    first = method or (STIFF_SOLVER if fastest_rate(model, q) > STIFF else "DOP853")
+    first = method or (STIFF_SOLVER if fastest_rate(tree, start.q) > STIFF else "DOP853")
     try:
         run.go(y, *options_of(first), turn=None if method else lambda: options_of(STIFF_SOLVER))
     except SimulationError as error:
@@ -159,7 +162,7 @@ def checked_method(method: Any, where: str) -> str | None:
 
 def _takes_slopes(method: str, system: System) -> bool:
     """Whether the solver asks for a Jacobian that can be compiled: of a tree, without functions of the caller's."""
-    return method in IMPLICIT and system.inputs_are_given and not system.robot.loops
+    return method in IMPLICIT and system.inputs_are_given and system.has_slopes
 
 
 def _result(
@@ -181,11 +184,12 @@ def _result(
 
         motion = partial(_state, system.without_inputs(), OdeSolution(course.breaks, course.pieces))
     crossings = {w.name: w.result(robot.nq, robot.nv) for w in watched}
-    return Simulation(robot, t, q, qd, found.qdd, found.tau, energy, course.status, crossings, notes, facts, motion)
+    whole = Whole(q, qd, found.qdd, found.tau)
+    return Simulation.of(robot, t, whole, energy, course.status, crossings, notes, facts, motion)
 
 
 def _state(system: System, solution: Any, t: float) -> tuple[Array, Array]:
-    return system.state(t, solution(t))
+    return system.whole(t, solution(t))
 
 
 class Kernels(NamedTuple):
@@ -212,16 +216,17 @@ def _is_frozen(law: Any) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def _traced(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
+    tree = robot.opened()
     if robot.loops:
-        rates = Kernel.of(robot, closed_rates, options, {"driven": driven, "part": loop_equations(robot, driven)})
+        rates = Kernel.of(tree, closed_rates, options, {"driven": driven, "part": loop_equations(robot, driven)})
     else:
-        rates = Kernel.of(robot, motion_rates, options, {"driven": driven})
-    return Kernels(rates, *(Kernel.of(robot, a, Options(), {}) for a in (kinetic_energy, potential_energy)))
+        rates = Kernel.of(tree, motion_rates, options, {"driven": driven})
+    return Kernels(rates, *(Kernel.of(tree, a, Options(), {}) for a in (kinetic_energy, potential_energy)))
 
 
 def _model(robot: Robot, smooth: bool) -> tuple[Robot, tuple[str, ...]]:
     """The robot as it is integrated, and what was done to it."""
-    if robot.nv == 0:
+    if robot.opened().nv == 0:
         raise InputError(f"simulate: expected a robot with joints that move, got {robot.name!r}, which has none.")
     dry = [j.name for j in robot.joints if smoothed_joint(j) is not j]
     if not smooth or not dry:
@@ -273,58 +278,21 @@ def checked_tolerances(**given: Any) -> dict[str, float]:
 
 
 def _control(robot: Robot, control: Any) -> Control | None:
+    """Forces of the drives as a function; constant ones are put into a vector of the tree's."""
     if control is None or callable(control):
         return control
-    return constant(_vector(robot, control, "control", "tau"))
-
-
-def _start(robot: Robot, q0: Any, qd0: Any, motions: tuple[Prescribed, ...], t: float) -> tuple[Array, Array]:
-    """Positions and velocities at the start, driven joints on their motions, quaternions of length one."""
-    q, qd = _vector(robot, q0, "q0", "q"), _vector(robot, {} if qd0 is None else qd0, "qd0", "v")
-    for m in motions:
-        s = m.slot
-        q[s.q : s.q + s.nq], qd[s.v : s.v + s.nv], _ = m.at(t)
-    driven = {m.joint for m in motions}
-    for j in robot.joints:
-        if j.is_elastic and j.name in driven and j.motor_name not in driven:
-            joint, motor = robot.slots[j.name], robot.slots[j.motor_name]
-            if not _is_given(j.motor_name, q0, robot.nq):
-                q[motor.q] = q[joint.q]
-            if not _is_given(j.motor_name, qd0, robot.nv):
-                qd[motor.v] = qd[joint.v]
-    for name, s in robot.slots.items():
-        if (at := s.quaternion) is not None:
-            length = float(np.linalg.norm(q[at]))
-            if length < 1e-6:
-                raise InputError(f"q0: joint {name!r}: expected a quaternion x, y, z, w that is not zero, got zeros.")
-            q[at] /= length
-    return q, qd
-
-
-def _is_given(motor: str, value: Any, width: int) -> bool:
-    """Whether a start says where a motor is: by its name, or by a vector of all coordinates."""
-    if value is None or isinstance(value, Mapping):
-        return value is not None and motor in value
-    return len(value) == width
-
-
-def _vector(robot: Robot, value: Any, what: str, kind: str) -> Array:
-    """Positions ("q"), velocities ("v") or forces ("tau") of finite numbers, in full, of joints alone, or by name."""
-    makers: dict[str, Callable[[Any], Array]] = {"q": robot.q, "v": robot.v, "tau": robot.tau}
-    make = makers[kind]
-    if isinstance(value, Mapping):
-        named = make(value)
-        if not np.isfinite(named).all():
-            raise InputError(f"{what}: expected finite numbers, got {dict(value)!r}.")
-        return named
-    elastic = len(robot.coordinates) - len(robot.names)
-    width = robot.nq if kind == "q" else robot.nv
-    short = len(robot.motors) if kind == "tau" else width - elastic
-    array = np.asarray(value)
-    if array.dtype.kind not in "biuf" or array.shape not in ((width,), (short,)) or not np.isfinite(array).all():
-        alone = f" ({short} without motors)" if elastic else ""
-        raise InputError(
-            f"{what}: expected {width} finite numbers{alone}, or a mapping of joints to numbers, got {value!r}."
-            f" The joints are {', '.join(robot.names)}."
-        )
-    return array.astype(float) if array.shape == (width,) else make(array)
+    view, tree = View.of(robot), robot.opened()
+    if isinstance(control, Mapping):
+        tau = tree.tau(control)
+    else:
+        array = np.asarray(control)
+        found = view.applied(array) if array.dtype.kind in "biuf" else None
+        if found is None:
+            raise InputError(
+                f"control: expected {view.wanted('finite numbers')}, or a mapping of joints to numbers, got"
+                f" {control!r}. The drives are {', '.join(robot.drives)}."
+            )
+        tau = found
+    if not np.isfinite(tau).all():
+        raise InputError(f"control: expected finite numbers, got {control!r}.")
+    return constant(tau)

@@ -15,6 +15,7 @@ from linkwise.robot.robot import Robot
 from linkwise.simulation.motions import Array, Prescribed
 from linkwise.simulation.rates import POWERS
 from linkwise.simulation.stiffness import joint_laws
+from linkwise.simulation.view import View
 
 Control = Callable[[float, Array, Array], Any]
 
@@ -24,7 +25,16 @@ class System:
 
     The state is y = [q of free joints; qd of free joints; the integrals of `POWERS`]. A quaternion is integrated as
     four numbers whose length does not matter; what is handed out has length one.
+
+    Args:
+        robot: a tree, or a machine with loops; all joints of its tree are integrated or driven.
+        kernel: the rates of the tree.
+        control: forces of the drives.
+        motions: of driven joints.
+        loads: wrenches of the environment.
     """
+
+    has_slopes = True  # whether the Jacobian of the rates can be compiled
 
     def __init__(
         self,
@@ -34,13 +44,14 @@ class System:
         motions: Sequence[Prescribed],
         loads: Sequence[Control],
     ) -> None:
-        self.robot, self._kernel, self._control, self._motions, self._loads = robot, kernel, control, motions, loads
+        robot, self.view = robot.opened(), View.of(robot)
+        self.robot = robot
+        self._kernel, self._control, self._motions, self._loads = kernel, control, motions, loads
         held = {m.joint for m in motions}
         free = [s for n, s in robot.slots.items() if n not in held]
         self.free_q = np.array([s.q + k for s in free for k in range(s.nq)], dtype=int)
         self.free_v = np.array([s.v + k for s in free for k in range(s.nv)], dtype=int)
         self._turning = [at for s in robot.slots.values() if (at := s.quaternion) is not None]
-        self._drives: Any = robot.motors
         positions, speeds = (column_names(robot, x) for x in ("q", "qd"))
         self.labels = [positions[k] for k in self.free_q] + [speeds[k] for k in self.free_v]
         self.first_speed = len(self.free_q)
@@ -87,12 +98,16 @@ class System:
         return not (self._control or self._loads)
 
     def state(self, t: float, y: Array) -> tuple[Array, Array]:
-        """All positions and velocities."""
+        """Positions and velocities of what leads."""
+        return self.view.state(*self.whole(t, y))
+
+    def whole(self, t: float, y: Array) -> tuple[Array, Array]:
+        """All positions and velocities of the tree."""
         q, qd, _ = self._expanded(t, y)
         return self._unit(q), qd
 
     def without_inputs(self) -> Self:
-        """The same for `state` alone, which needs nothing that may not be picklable but motions of driven joints."""
+        """The same for states alone, which need nothing that may not be picklable but motions of driven joints."""
         bare = copy(self)
         bare._kernel = bare._control = None  # type: ignore[assignment]
         bare._loads = ()
@@ -124,11 +139,11 @@ class System:
     def _inputs(self, t: float, q: Array, qd: Array, given: Array) -> tuple[Array, ...]:
         """Forces of free coordinates beside accelerations of driven ones, and the wrenches of `external`."""
         if self._control is not None:
-            tau = self._asked(self._control, "control", t, q, qd, (self.robot.nv,), self._drives)
+            tau = self._asked(self._control, "control", t, q, qd, self.view.applied, self.view.wanted())
             given[self.free_v] = tau[self.free_v]
         if not self._loads:
             return (given,)
-        loads = [self._asked(f, "external", t, q, qd, (6,)) for f in self._loads]
+        loads = [self._asked(f, "external", t, q, qd, _wrench, "6 numbers") for f in self._loads]
         return given, np.stack(loads)
 
     def _asked(
@@ -138,27 +153,23 @@ class System:
         t: float,
         q: Array,
         qd: Array,
-        shape: tuple[int, ...],
-        places: Array | None = None,
+        fitted: Callable[[Any], Array | None],
+        wanted: str,
     ) -> Array:
-        """What a user's function returns, checked; numbers for `places` alone are put there among zeros."""
+        """What a user's function returns, checked and made fit; `wanted` says what is expected of it."""
         self.asking = True
         with np.errstate(**self._warnings):
-            found = function(t, self._unit(q.copy()), qd.copy())
+            found = function(t, *self.view.state(self._unit(q.copy()), qd))
         self.asking = False
         try:
-            array = np.asarray(found, dtype=float)
+            array = fitted(found)
         except (TypeError, ValueError):
-            array = np.empty(())
-        if places is not None and array.shape == places.shape != shape:
-            array, short = np.zeros(shape), array
-            array[places] = short
-        if array.shape != shape:
-            alone = f" ({len(places)} for the drives alone)" if places is not None and places.shape != shape else ""
-            raise InputError(f"{what} at t = {t:g} s: expected {shape[0]} numbers{alone}, got {found!r}.")
+            array = None
+        if array is None:
+            raise InputError(f"{what} at t = {t:g} s: expected {wanted}, got {found!r}.")
         if not np.isfinite(array).all():
             raise SimulationError(
-                f"{what} at t = {t:g} s: expected finite numbers, got {_text(array)}"
+                f"{what} at t = {t:g} s: expected finite numbers, got {_text(np.asarray(found, dtype=float))}"
                 f" at q = {_text(q)}, qd = {_text(qd)}."
             )
         return array
@@ -192,6 +203,11 @@ def loads_of(external: Any, robot: Robot) -> dict[str, Control]:
         robot.frame(name)
         found[name] = load if callable(load) else constant(load)
     return found
+
+
+def _wrench(value: Any) -> Array | None:
+    array = np.asarray(value, dtype=float)
+    return array if array.shape == (6,) else None
 
 
 def _text(x: Array) -> str:

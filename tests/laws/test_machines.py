@@ -8,9 +8,11 @@ import pytest
 import linkwise as lw
 from linkwise.spatial import Wrench
 from support.backends import in_c
-from support.every_machine import SORTS, sort
+from support.every_machine import MIXTURES, SORTS, sort
 
 every = pytest.mark.parametrize("name", SORTS)
+HEAVY = {*MIXTURES, "hexapod + arm"}  # long programs: compiled when there is time
+large = pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in HEAVY else n for n in SORTS])
 H = 2e-3  # of differences, which are taken at H and at H / 2
 
 
@@ -142,7 +144,7 @@ def test_numbers_of_the_model_as_inputs(name):
     )
 
 
-@every
+@large
 def test_rates_of_torques_and_wrenches(name):
     machine = sort(name)
     dyn, motion, around = machine.dynamics(), machine.states(order=3), machine.surroundings(order=1)
@@ -182,7 +184,7 @@ def test_derivatives_of_inverse_dynamics(name):
         close(x, by_differences(torques, dyn, motion, which, machine.robot.nv), 1e-6, which)
 
 
-@every
+@large
 def test_derivatives_of_wrenches(name):
     machine = sort(name)
     dyn, motion, around = machine.dynamics(), machine.states(1), machine.surroundings(1)
@@ -197,7 +199,7 @@ def test_derivatives_of_wrenches(name):
             close(getattr(found, f"d{field}_d{x}"), slopes, 1e-6, (field, x))
 
 
-@every
+@large
 def test_derivatives_of_forward_dynamics_and_linearization(name):
     machine = sort(name)
     dyn, motion, around = machine.dynamics(), machine.states(2), machine.surroundings(2)
@@ -242,7 +244,7 @@ def test_regressor_times_parameters(name):
     close(dyn.regressor(*motion, *around) @ robot.parameters(), torques, 1e-9)
 
 
-@every
+@large
 def test_base_parameters_are_the_rank_of_a_stacked_regressor(name):
     machine = sort(name)
     robot = machine.robot

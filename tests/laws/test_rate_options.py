@@ -13,9 +13,11 @@ def test_orders_that_are_not_known(order):
         lw.compile(arm(), lw.force_rates, order=order)
 
 
-def test_a_base_that_moves_has_one_rate():
-    with pytest.raises(lw.InputError, match="base_motion: expected order=1, got order=2"):
-        lw.compile(arm(), lw.force_rates, order=2, base_motion=True)
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_a_base_that_moves_has_as_many_rates(order):
+    kernel = lw.compile(arm(), lw.force_rates, order=order, base_motion=True)
+    names = ["base_velocity", "base_acceleration", "base_jerk", "base_snap", "base_crackle", "base_pop"]
+    assert list(kernel.inputs)[order + 3 :] == names[: order + 2]
 
 
 def test_inputs_grow_with_the_order():

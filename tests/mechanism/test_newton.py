@@ -124,3 +124,20 @@ def test_redundant_drives_share_a_force():
         np.testing.assert_allclose(J.T @ tau, force, atol=1e-12)
     assert even @ even < odd @ odd
     np.testing.assert_allclose(even, np.linalg.pinv(J.T) @ force, atol=1e-12)
+
+
+def test_a_guess_of_a_call_chooses_the_mode():
+    robot = lw.load("fivebar")
+    dyn, q = lw.compile(robot), robot.q() + 0.1
+    names = robot.opened().names
+    other = {n: x + 2.5 * (n not in robot.coordinates) for n, x in zip(names, dyn.positions(q).q, strict=True)}
+    there = dyn.positions(q, guess=other)
+    assert there.converged
+    zero = np.zeros(2)
+    flipped = lw.compile(robot.replace(reference=dict(zip(robot.opened().names, there.q, strict=True))))
+    found = dyn.inverse_dynamics(q, zero, zero, guess=there.q)
+    np.testing.assert_allclose(found, flipped.inverse_dynamics(q, zero, zero), atol=1e-12)
+    assert np.abs(found - dyn.inverse_dynamics(q, zero, zero)).max() > 1e-3
+    out = np.empty(2)
+    dyn.inverse_dynamics(q, zero, zero, guess=there.q, out=out)
+    np.testing.assert_array_equal(out, found)

@@ -94,16 +94,32 @@ def test_along_a_motion_in_a_batch_and_through_what_cannot_be_reached():
     assert np.array_equal(found.converged, elbows_apart(both)[2] <= 2 * BAR)
 
 
-def test_newtons_method_goes_around_what_cannot_be_reached():
-    """The straight way from the reference to the last rows leaves the workspace; the motion does not."""
-    robot = example("fivebar").robot.replace(reference={"left_motor": -0.9, "right_motor": -0.9})
+def test_newtons_method_goes_around_singular_configurations():
+    """The straight way from the reference passes where the elbows meet, and the goal is NaN; the motion goes around."""
+    robot = example("fivebar").robot
     newton = compiled(robot, closure="newton")
-    angle = np.linspace(0.0, np.pi, 30)
-    motion = np.stack([-0.9 * np.cos(angle), -0.9 * np.cos(angle)], axis=1)
-    around = np.vstack([motion, np.linspace(motion[-1], [0.9, 1.3], 10)])
-    found = newton.positions(around, along=True)
+    via, goal = [0.0, -2.24], [2.25, -2.24]
+    motion = np.vstack([np.linspace([0.0, 0.0], via, 20), np.linspace(via, goal, 20)])
+    alone = newton.positions(motion)
+    assert not alone.converged[-1]
+    assert np.isnan(newton.inverse_dynamics(goal, [0.0, 0.0], [0.0, 0.0])).all()
+    found = newton.positions(motion, along=True)
     assert found.converged.all()
-    assert error(newton.positions(around, along=True, guess=found.q[0]).q, found.q) < 1e-10
+    assert np.abs(np.diff(found.q, axis=0)).max() < 1.0
+    # from there as its reference it is found at once
+    near = robot.replace(reference=dict(zip(robot.opened().names, found.q[-1].tolist(), strict=True)))
+    assert compiled(near, closure="newton").positions(goal).converged
+
+
+def test_newtons_method_finds_nothing_that_is_not_there():
+    """It may miss what lies behind singular configurations, but what it finds is what closed forms have."""
+    dyn = example("fivebar")
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (3000, 2))
+    form, newton = dyn.positions(q), compiled(dyn.robot, closure="newton").positions(q)
+    assert not (newton.converged & ~form.converged).any()
+    assert np.abs(np.sin((form.q - newton.q)[newton.converged] / 2.0)).max() < 1e-12
+    near = np.abs(q).max(axis=1) < 0.5
+    assert newton.converged[near].all()
 
 
 def test_a_row_does_not_depend_on_others():

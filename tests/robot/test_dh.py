@@ -8,10 +8,22 @@ import pytest
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.kinematics import pose
 from linkwise.errors import ModelError
-from linkwise.robot import DHRow, Frame, Friction, KhalilRow, Limits, khalil, modified_dh, standard_dh
+from linkwise.robot import (
+    DHRow,
+    Frame,
+    Friction,
+    Joint,
+    KhalilRow,
+    Limits,
+    Link,
+    Robot,
+    khalil,
+    modified_dh,
+    standard_dh,
+)
 from linkwise.rotation import rot_x, rot_z
 from linkwise.spatial import Pose
-from linkwise.vector import Vec3
+from linkwise.vector import Mat3, Vec3
 from support.sources import case, in_order, planar, serial, stanford, tree
 
 RIGHT = math.pi / 2
@@ -166,6 +178,54 @@ def test_default_names():
     assert robot.names == ("joint1", "joint2")
 
 
+def by_links_and_joints(rows, parents, standard):
+    """The same tree, each link on its parent's frame, by dense matrices."""
+    links, joints = [Link("base")], []
+    for row, parent in zip(rows, parents, strict=True):
+        turn, tilt = dense(("z", row.theta, row.d)), dense(("x", row.alpha, row.a))
+        X = turn @ tilt if standard else tilt @ turn
+        axis, anchor = (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
+        if standard:  # z and origin of the parent's frame, in the link's own
+            axis, anchor = X[2, :3], -X[:3, :3].T @ X[:3, 3]
+        links.append(Link(row.name, row.mass, row.com, row.inertia))
+        origin = Pose(Mat3.of(X[:3, :3].tolist()), Vec3(*X[:3, 3].tolist()))
+        joints.append(Joint(row.name, parent, row.name, row.kind, origin, axis, anchor))
+    return Robot(links, joints)
+
+
+@pytest.mark.parametrize("standard", [True, False])
+def test_rows_with_antecedents_make_a_tree(standard):
+    """A branch starts from the frame of the link that it hangs on, wherever the row stands."""
+    rng = np.random.default_rng(5)
+    ways = (None, None, "b", 2, "base", None, 0)
+    parents = ("base", "a", "b", "b", "base", "e", "base")
+    kinds = ("revolute", "prismatic") * 3 + ("revolute",)
+    rows = [
+        DHRow(*rng.uniform(-1, 1, 4), kind, name=name, antecedent=way, mass=rng.uniform(1, 2),
+              com=rng.uniform(-1, 1, 3), inertia=rng.uniform(1, 1.5, 3))
+        for kind, name, way in zip(kinds, "abcdefg", ways, strict=True)
+    ]  # fmt: skip
+    robot = (standard_dh if standard else modified_dh)(rows)
+    other = by_links_and_joints(rows, parents, standard)
+    assert robot.names == other.names
+    assert [j.parent for j in robot.joints] == [j.parent for j in other.joints]
+    q, qd, qdd = rng.uniform(-1, 1, (3, 7)).tolist()
+    close(inverse_dynamics.plain(robot, q, qd, qdd), inverse_dynamics.plain(other, q, qd, qdd))
+    for name in "abcdefg":
+        close(pose.plain(robot, q, frame=name), pose.plain(other, q, frame=name))
+
+
+def test_dh_rows_hang_on_the_row_before_unless_they_say():
+    rows = [{"theta": 0.1 * k, "d": 0.2, "a": 0.3, "alpha": 0.4} for k in range(3)]
+    said = [{**row, "antecedent": k} for k, row in enumerate(rows)]
+    for build in (standard_dh, modified_dh):
+        assert build(said) == build(rows)
+        later = build([{**rows[0], "antecedent": 3}, {**rows[1], "antecedent": 0}, rows[2]])
+        assert [(j.name, j.parent) for j in later.joints] == [
+            ("joint2", "base"), ("joint3", "link2"), ("joint1", "link3"),
+        ]  # fmt: skip
+
+
 def test_antecedents_by_name_and_in_any_order():
     rows = [{**dict(zip(("gamma", "b", "alpha", "d", "theta", "r"), EIGHT[2:], strict=True)), "sigma": 0}] * 3
     by_name = khalil({**r, "name": n, "antecedent": a} for r, n, a in zip(rows, "abc", ("b", 0, "b"), strict=True))
@@ -247,6 +307,12 @@ def test_bad_antecedents_are_named(ways, message):
     with pytest.raises(ModelError) as error:
         khalil((a, *EIGHT[1:]) for a in ways)
     assert message in str(error.value)
+    if None in ways:
+        return
+    for build in (standard_dh, modified_dh):
+        with pytest.raises(ModelError) as error:
+            build({"theta": 0, "d": 0, "a": 0, "alpha": 0, "antecedent": a} for a in ways)
+        assert message in str(error.value)
 
 
 def test_bad_sigma_is_named():

@@ -85,6 +85,20 @@ def test_standard_becomes_modified():
     assert all(row.alpha == old.alpha for row, old in zip(table.rows[1:], lw.dh.to_khalil(robot).rows[1:], strict=True))
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_dh_table_with_branches_comes_back(seed):
+    rng = np.random.default_rng(seed)
+    ways = [int(rng.integers(0, k)) for k in range(1, 9)]
+    rows = [
+        lw.dh.DHRow(*rng.uniform(-1, 1, 4), str(rng.choice(["revolute", "prismatic"])), antecedent=way, mass=1.0)
+        for way in ways
+    ]
+    robot = lw.modified_dh(rows)
+    table = lw.dh.to_modified_dh(robot)
+    agree(robot, table)
+    assert table.base == lw.Pose()
+
+
 def test_the_base_pose_turns_about_the_vertical_only():
     robot = lw.random_tree(3, 5, branching=0.0)
     base = lw.dh.to_modified_dh(robot).base
@@ -137,9 +151,11 @@ def test_a_base_that_is_upright_but_for_a_misprint():
 # ---- what a table cannot say
 
 
-def test_branches_are_refused_for_dh_only():
+def test_branches_off_the_normal_are_refused_for_dh_only():
     robot = lw.load(example("talos_reduced.urdf"))
-    with pytest.raises(InputError, match=r"expected a chain, got the joints 'torso_1_joint' and 'leg_left_1_joint' on"):
+    with pytest.raises(
+        InputError, match=r"one common normal on link 'torso_2_link', got 'head_1_joint' and 'arm_left_1_j"
+    ):
         lw.dh.to_modified_dh(robot)
     assert len(lw.dh.to_khalil(robot).rows) == robot.nv
 

@@ -136,6 +136,20 @@ def test_dh_rows(convention, build):
     assert load_toml(text) == build([ROW, second], name="x")
 
 
+@pytest.mark.parametrize(("convention", "build"), [("standard", standard_dh), ("modified", modified_dh)])
+def test_dh_rows_with_branches(convention, build, tmp_path):
+    """Antecedents by number and by name; saved and loaded again the tree is the same."""
+    rows = [ROW, {**ROW, "name": "two"}, {**ROW, "name": "three", "antecedent": 1}]
+    rows += [{**ROW, "name": "four", "antecedent": "base"}, {**ROW, "name": "five", "antecedent": "two"}]
+    robot = load_toml("\n".join([f'convention = "{convention}"', *(row("dh", r) for r in rows)]))
+    assert robot == build(rows)
+    assert {j.name: j.parent for j in robot.joints} == {
+        "one": "base", "two": "one", "three": "one", "four": "base", "five": "two",
+    }  # fmt: skip
+    lw.save(robot, tmp_path / "tree.toml")
+    assert lw.load(tmp_path / "tree.toml") == robot
+
+
 def test_khalil_rows():
     rows = [
         {"antecedent": 0, "sigma": 0, "gamma": 0.1, "b": 0.2, "alpha": 0.3, "d": 0.4, "theta": 0.5, "r": 0.6},

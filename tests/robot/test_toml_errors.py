@@ -127,6 +127,12 @@ def test_bad_lines(tmp_path, line, message):
         (f"convention = 'standard'\n{ROW}thet = 1", "arm.toml: [[dh]] 1: unknown key 'thet'. Did you mean 'theta'?"),
         (f"convention = 'standard'\n{ROW}mass = -1", "arm.toml: [[dh]] 1: mass: expected a number of at least 0"),
         (f"convention = 'standard'\n{ROW}name = 'base'", "arm.toml: [[dh]]: row 1: name: expected a name of its own"),
+        (
+            f"convention = 'standard'\n{ROW}antecedent = 'elbo'",
+            "[[dh]]: row 1: antecedent: unknown row 'elbo'",
+        ),
+        (f"convention = 'standard'\n{ROW}antecedent = 1", "arm.toml: [[dh]]: row 1: antecedent: expected a way to the"),
+        (f"convention = 'standard'\n{ROW}antecedent = []", "[[dh]] 1: antecedent: expected a whole number or a text"),
         (f"convention = 'standard'\n{ROW}limits.low = 1", "arm.toml: [[dh]] 1 [limits]: unknown key 'low'."),
         (
             f"convention = 'standard'\n{ROW}[[joint]]\nname = 'x'",

@@ -19,7 +19,7 @@ class Defined:
     def motions(self, x, s):
         every = self.variables.lower.astype(x.dtype)
         every[self.variables.free] = x
-        P, T = every[:-1].reshape(-1, len(self.made.robot.names)), every[-1]
+        P, T = every[:-1].reshape(-1, self.made.chart.n), every[-1]
         stack = [self.made.basis.matrix(s, d) @ P / T**d for d in range(ORDERS)]
         return [[z[i].tolist() for z in stack] for i in range(len(s))], P, T
 
@@ -27,7 +27,7 @@ class Defined:
         motions, _, _ = self.motions(x, s)
         found = []
         for i, motion in enumerate(motions):
-            point = Point(self.made.robot, motion, float(s[i]))
+            point = Point(self.made.robot, motion, float(s[i]), chart=self.made.chart)
             for g in groups:
                 point.data = g.data(np.array([s[i]]))[0].tolist() if g.data else []
                 found.append(np.array(g.function(point)))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from math import inf
 from typing import Any
 
 from linkwise.deprecated import warn
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.jet import Jet
+from linkwise.jet import Jet, with_rate
 from linkwise.mechanism.machine import machine_of
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
@@ -251,10 +252,10 @@ def algorithm(
 
     Args:
         inputs: names among those of `INPUTS`: q, qd, qdd, tau, ...; dt is one number.
-        outputs: name and shape of each, with widths nq, nv, nu (of tau), nb (moving bodies), nt (positions of all
-            joints, those that follow too), nc (cut joints; left out of the results of an open tree), np (parameters),
-            nm (drives), ne (motors behind springs), nl and nj (positions and velocities of joints without those) or
-            numbers.
+        outputs: name and shape of each, with widths nq, nv, nu (of tau), nb (moving bodies), nt and nr (positions and
+            velocities of all joints, those that follow too), nc (cut joints; left out of the results of an open tree),
+            np (parameters), nm (drives), ne (motors behind springs), nl and nj (positions and velocities of joints
+            without those) or numbers.
         uses: which of "gravity external base_motion" it takes from its `world`.
         torques_only: its outputs depend on the base parameters only, so bodies may be realigned and regrouped.
         rates: how many rates of what it takes from its `world` it needs.
@@ -294,7 +295,7 @@ def sizes(robot: Robot) -> dict[str, int]:
         "nu": robot.nu,
         "nc": len(robot.loops),
         "nt": robot.opened().nq,
-        "nw": robot.opened().nv,
+        "nr": robot.opened().nv,
         "nx": 3 * robot.nv,
         "ns": 2 * robot.nv,
         "nb": len(robot.moving_links),
@@ -324,23 +325,32 @@ def wrench_of(rows: Sequence[Sequence[Scalar]]) -> Wrench:
     return Wrench(Vec3(*six[:3]), Vec3(*six[3:]))
 
 
-def moving_base(gravity: Vec3, v: Motion = Motion(), a: Motion = Motion(), jerk: Motion | None = None) -> World:
-    """The world of a base with this velocity and classical acceleration, in its axes; with its jerk, all with rates.
+def moving_base(gravity: Vec3, v: Motion = Motion(), a: Motion = Motion(), *further: Motion) -> World:
+    """The world of a base with this velocity and classical acceleration, in its axes; all with a rate for each further.
 
-    The rate of a vector's components is its derivative in the world less omega x the vector: for gravity, which stands
-    still in the world, -omega x g.
+    Those are the jerk, the snap, ...: derivatives of the acceleration in the world, in the base's axes too. The rate of
+    a vector's components is its derivative in the world less omega x the vector: for gravity, which stands still in the
+    world, -omega x g.
     """
-    if jerk is None:
-        return World(gravity, v, a)
+    given = (v, a, *further)
+    linear, angular = [x.linear for x in given], [x.angular for x in given]
+    falls = [gravity, *[ZERO3] * len(further)]
+    turns, moves, pulls = angular, linear, falls  # with no rate, then with one more each time, and one less of them
+    for order in range(1, len(further) + 1):
+        omega = turns[0]
+        turns, moves, pulls = (
+            [
+                _with_rate(x, x_dot - cross(omega, below), order)
+                for x, (below, x_dot) in zip(values, pairwise(known), strict=False)
+            ]
+            for values, known in ((angular, turns), (linear, moves), (falls, pulls))
+        )
+    return World(pulls[0], Motion(moves[0], turns[0]), Motion(moves[1], turns[1]))
 
-    def jets(x: Vec3, x_dot: Vec3) -> Vec3:
-        return Vec3(*map(Jet, zip(x, x_dot - cross(v.angular, x), strict=True)))
 
-    return World(
-        jets(gravity, ZERO3),
-        Motion(jets(v.linear, a.linear), jets(v.angular, a.angular)),
-        Motion(jets(a.linear, jerk.linear), jets(a.angular, jerk.angular)),
-    )
+def _with_rate(x: Vec3, x_dot: Vec3, order: int) -> Vec3:
+    """The components x with so many rates, from themselves and the rates of their rate."""
+    return Vec3(*(with_rate(a, b, order) for a, b in zip(x, x_dot, strict=True)))
 
 
 def flat_pose(X: Pose) -> list[Scalar]:

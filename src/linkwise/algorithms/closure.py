@@ -22,7 +22,7 @@ def tree_positions(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
     return [number(x) for x in at.q], [less(at.openness(), CLOSED)], [at.condition()]
 
 
-@algorithm(inputs="q qd qdd", outputs={"q_tree": ("nt",), "qd_tree": ("nw",), "qdd_tree": ("nw",)})
+@algorithm(inputs="q qd qdd", outputs={"q_tree": ("nt",), "qd_tree": ("nr",), "qdd_tree": ("nr",)})
 def tree_motion(machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Outputs:
     """Positions, velocities and accelerations of all joints, those that follow too.
 
@@ -32,7 +32,7 @@ def tree_motion(machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], 
     return [number(x) for x in at.q], *at.led(qd, qdd)
 
 
-@algorithm(inputs="q qd qdd qddd", outputs={"qddd_tree": ("nw",)})
+@algorithm(inputs="q qd qdd qddd", outputs={"qddd_tree": ("nr",)})
 def tree_jerks(
     machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], qddd: Sequence[Scalar]
 ) -> Outputs:
@@ -40,7 +40,7 @@ def tree_jerks(
     return (machine.complete(q, qd, qdd, qddd)[4],)
 
 
-@algorithm(inputs="q", outputs={"G": ("nw", "nv")})
+@algorithm(inputs="q", outputs={"G": ("nr", "nv")})
 def tree_jacobian(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
     """G, with velocities of all joints = G qd; forces tau of all joints are G^T tau at what leads.
 

@@ -100,19 +100,6 @@ class Mobility:
         return [sum((row[k] * x for row, x in zip(self.J, push, strict=True)), 0.0) for k in range(len(self.free))]
 
 
-def nearest(tree: Tree, q: Sequence[Scalar], part: Partition, held: Collection[int] = ()) -> list[Scalar]:
-    """The shortest change of the free coordinates that closes the loops, to first order: -J^T (J J^T)^-1 gap."""
-    equations = Equations.at(tree, q, part)
-    free = [k for k in range(tree.nv) if k not in held]
-    J = [[row[k] for k in free] for row in equations.J]
-    S = [[dot(a, b) for b in J] for a in J]
-    push = linear.solve(linear.factorise(S, _no_give), [-x for x in equations.gap()])
-    change: list[Scalar] = [0.0] * tree.nv
-    for at, k in enumerate(free):
-        change[k] = sum((row[at] * x for row, x in zip(J, push, strict=True)), 0.0)
-    return change
-
-
 @algorithm(inputs="q qd tau", outputs={"qdd": ("nv",)}, uses="gravity external", part=REQUIRED)
 def multiplier_dynamics(
     tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World, part: Partition
@@ -128,6 +115,19 @@ def multiplier_dynamics(
         part: the loops and their independent equations.
     """
     return (Mobility(tree, q, part).accelerations(qd, tau, world).qdd,)
+
+
+def nearest(tree: Tree, q: Sequence[Scalar], part: Partition, held: Collection[int] = ()) -> list[Scalar]:
+    """The shortest change of the free coordinates that closes the loops, to first order: -J^T (J J^T)^-1 gap."""
+    equations = Equations.at(tree, q, part)
+    free = [k for k in range(tree.nv) if k not in held]
+    J = [[row[k] for k in free] for row in equations.J]
+    S = [[dot(a, b) for b in J] for a in J]
+    push = linear.solve(linear.factorise(S, _no_give), [-x for x in equations.gap()])
+    change: list[Scalar] = [0.0] * tree.nv
+    for at, k in enumerate(free):
+        change[k] = sum((row[at] * x for row, x in zip(J, push, strict=True)), 0.0)
+    return change
 
 
 def _inertia_of_loops(tree: Tree, part: Partition) -> Scalar:

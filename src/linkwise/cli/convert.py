@@ -31,7 +31,7 @@ COLUMNS = {
 @click.command(cls=Command, short_help="Write a robot in another form, or as a table.")
 @robot_argument
 @click.argument("out", type=OutputFile(".urdf", ".toml"), required=False)
-@click.option("--dh", "form", flag_value="dh", help="Print the modified Denavit-Hartenberg table of a chain.")
+@click.option("--dh", "form", flag_value="dh", help="Print the modified Denavit-Hartenberg table.")
 @click.option("--khalil", "form", flag_value="khalil", help="Print Khalil's table of a chain or tree.")
 @robot_options
 @json_option
@@ -91,12 +91,14 @@ def _finite(value: Any) -> Any:
 
 def _print(table: Table, form: str, name: str) -> None:
     columns = COLUMNS[form]
+    if form == "dh" and any(row.antecedent is not None for row in table.rows):
+        columns = {"antecedent": "antecedent"} | columns
     title = "modified DH parameters" if form == "dh" else "Khalil's parameters"
     show.line(f"{name}: {title}; a joint's variable is added to theta or {'d' if form == 'dh' else 'r'}", bold=True)
     rows = []
     for k, row in enumerate(table.rows, start=1):
         kind = getattr(row, "kind", None) or ("revolute", "prismatic", "fixed")[row.sigma]
-        rows.append((str(k), row.name, kind, *(_number(getattr(row, key)) for key in columns)))
+        rows.append((str(k), row.name, kind, *(_shown(row, key, k) for key in columns)))
     show.table(("row", "joint", "kind", *columns.values()), rows, right=list(columns.values()))
     for what, X in (
         ("frame 0 in the root's frame", table.base),
@@ -109,6 +111,12 @@ def _print(table: Table, form: str, name: str) -> None:
             show.line(f"{what}: at {at}, rotation rows {axes}")
     show.line(f"gravity in frame 0: {' '.join(_number(x) for x in table.gravity)}")
     _print_lost(table.lost, "a table")
+
+
+def _shown(row: Any, key: str, k: int) -> str:
+    """A cell of row k; without an antecedent it hangs on the row before."""
+    value = getattr(row, key)
+    return str(k - 1) if value is None else _number(value)
 
 
 def _number(x: Any) -> str:

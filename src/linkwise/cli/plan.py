@@ -72,12 +72,9 @@ def plan(
 
 def _facts(result: Plan) -> dict[str, Any]:
     t = result.times()
-    rates = result.tau_dot(t) if result.has_rates else None
-    tops = [
-        [None] * len(result.robot.names) if x is None else abs(x).max(axis=0).tolist()
-        for x in (result.qd(t), result.tau(t), rates)
-    ]
-    names = result.robot.names
+    tops = {"top speed": _tops(result, "qd", t), "top torque": _tops(result, "tau", t)}
+    tops["top torque rate"] = _tops(result, "tau_dot", t) if result.has_rates else {}
+    names = dict.fromkeys([*tops["top speed"], *tops["top torque"]])
     return {
         "robot": result.robot.name,
         "status": result.status,
@@ -87,11 +84,14 @@ def _facts(result: Plan) -> dict[str, Any]:
         "terms": dict(result.terms),
         "multipliers": dict(result.multipliers),
         "facts": dict(result.facts),
-        "joints": [
-            {"joint": n, "top speed": v, "top torque": f, "top torque rate": r}
-            for n, v, f, r in zip(names, *tops, strict=True)
-        ],
+        "joints": [{"joint": n, **{key: values.get(n) for key, values in tops.items()}} for n in names],
     }
+
+
+def _tops(result: Plan, quantity: str, t: Any) -> dict[str, float]:
+    """The largest magnitudes by joint; with loops, speeds of what leads and torques of what is driven."""
+    names = [name.removeprefix(f"{quantity}.") for name in result.names(quantity)]
+    return dict(zip(names, abs(getattr(result, quantity)(t)).max(axis=0).tolist(), strict=True))
 
 
 def _print(result: Plan, output: Path | None, plot: Path | None) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from linkwise.errors import InputError
 from linkwise.graph.program import Before, Port, Program, trace
 from linkwise.kernel.options import Options
 from linkwise.mechanism import newton
 from linkwise.mechanism.machine import Machine
+from linkwise.mechanism.structure import structure_of
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
 FOLLOWERS = "followers"
+KEPT = 16  # guesses for which a function has been made
 
 
 def port(robot: Robot, options: Options, standard: Sequence[Port]) -> list[Port]:
@@ -32,6 +37,48 @@ def closed(program: Program, robot: Robot, options: Options) -> Program:
         inputs = tuple(p for p in program.inputs if p.name != FOLLOWERS)
         return replace(program, inputs=inputs, leaves=program.leaves[:at] + program.leaves[at + 1 :])
     return replace(program, before=loop(robot, options, [p for p in program.inputs if p.name in ("q", "parameters")]))
+
+
+def guided(call: Callable[..., Any], robot: Robot, other: Callable[[Robot], Callable[..., Any]]) -> Callable[..., Any]:
+    """A function of a robot with loops that also takes `guess`: positions of all joints, which choose the mode."""
+    known: dict[Any, Callable[..., Any]] = {}
+
+    def guess_or_reference(*inputs: Any, guess: Any = None, **options: Any) -> Any:
+        if guess is None:
+            return call(*inputs, **options)
+        moved = robot.replace(reference=reference_of(robot, guess))
+        if moved.reference not in known:
+            if len(known) == KEPT:
+                known.clear()
+            known[moved.reference] = other(moved)
+        return known[moved.reference](*inputs, **options)
+
+    guess_or_reference.__name__ = guess_or_reference.__qualname__ = call.__name__
+    guess_or_reference.__doc__ = call.__doc__
+    return guess_or_reference
+
+
+def reference_of(robot: Robot, guess: Any) -> dict[str, tuple[float, ...]]:
+    """Positions of all joints by name, from a vector of them or a mapping of some; others are where they close."""
+    opened = robot.opened()
+    if isinstance(guess, Mapping):
+        whole, given = structure_of(robot).reference.copy(), opened.q(guess)
+        for slot in (opened.slots[n] for n in guess):
+            whole[slot.q : slot.q + slot.nq] = given[slot.q : slot.q + slot.nq]
+    else:
+        try:
+            whole = np.asarray(guess, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"guess: expected positions of all joints, got {guess!r}.") from None
+        if whole.shape != (opened.nq,):
+            raise InputError(
+                f"guess: expected positions of all joints, shape ({opened.nq},), one for all rows, got {whole.shape}."
+                f" They are {', '.join(opened.coordinates)}."
+            )
+    if not np.isfinite(whole).all():
+        raise InputError(f"guess: expected finite positions, got {whole.tolist()}.")
+    slots = {j.name: opened.slots[j.name] for j in robot.joints if j.nv}
+    return {n: tuple(whole[s.q : s.q + s.nq].tolist()) for n, s in slots.items()}
 
 
 def loop(robot: Robot, options: Options, shared: Sequence[Port]) -> Before:

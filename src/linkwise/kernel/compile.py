@@ -34,7 +34,9 @@ def compile(
         algorithm: one algorithm, such as `lw.inverse_dynamics`, for a `Kernel`; none for all of them, as a `Dynamics`.
         external: frames or links on which the environment exerts wrenches; adds the input `f_ext` (k, 6), in the
             frames' axes at their origins.
-        base_motion: adds the inputs `base_velocity` and `base_acceleration` (6 each, classical, in base axes).
+        base_motion: adds the inputs `base_velocity` and `base_acceleration` (6 each, classical, in base axes); for
+            algorithms with rates also `base_jerk`, `base_snap`, `base_crackle`, `base_pop`, as many as they need: the
+            derivatives of the acceleration in the world, in base axes.
         parameters: numbers of the model to turn into an input, such as ("hand.mass", "elbow.viscous").
         gravity: a vector to use instead of the robot's, or "input" to add it as an input.
         threads: over how many threads large batches are split.

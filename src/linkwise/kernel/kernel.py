@@ -245,7 +245,10 @@ class Kernel(Compiled):
     def of(cls, robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any]) -> Kernel:
         """The kernel of an algorithm for one robot, traced but not yet compiled."""
         program = trace_kernel(robot, algorithm, options, static)
-        kernel = cls(caller(program, algorithm.doc, options.threads))
+        call = caller(program, algorithm.doc, options.threads)
+        if robot.loops:
+            call = closure.guided(call, robot, lambda other: cls.of(other, algorithm, options, static))
+        kernel = cls(call)
         kernel.robot, kernel.algorithm, kernel.program = robot, algorithm, program
         kernel.options, kernel.static = options, static
         kernel.__doc__ = algorithm.doc

@@ -19,7 +19,8 @@ from linkwise.spatial import Motion
 from linkwise.vector import Vec3
 
 CLOSURES = ("auto", "newton")
-BASE = ("base_velocity", "base_acceleration", "base_jerk")
+# of the base, in its axes: its velocity, its classical acceleration, and the derivatives of that in the world
+BASE = ("base_velocity", "base_acceleration", "base_jerk", "base_snap", "base_crackle", "base_pop")
 Laws = tuple[tuple[str, tuple[Callable[..., Any], ...]], ...]  # of frames or joints, by name
 
 
@@ -83,8 +84,12 @@ class Options:
             wrenches = [dotted("f_ext", k) for k in range(order + 1)]
             ports += [Port(name, (len(self.external), 6)) for name in wrenches]
         if self.base_motion and "base_motion" in algorithm.uses:
-            if order > 1:
-                raise InputError(f"base_motion: expected order=1, got order={order}. Use a robot with a floating base.")
+            highest = len(BASE) - 2
+            if order > highest:
+                raise InputError(
+                    f"base_motion: expected at most {highest} rates of the base's acceleration, got {algorithm.name},"
+                    f" which needs {order}. Use a robot with a floating base."
+                )
             ports += [Port(name, (6,)) for name in BASE[: 2 + order]]
         if self.parameters:
             ports.append(Port("parameters", (sum(map(len, self.values(robot).values())),)))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError
+from linkwise.kernel.closure import reference_of
 from linkwise.robot import check
 from linkwise.robot.coordinates import drive_slots
 from linkwise.robot.robot import Robot
@@ -202,28 +203,7 @@ def _ordered(robot: Robot, led: Robot, drives: Any) -> Any:
 
 def _near(dyn: Any, guess: Any) -> Any:
     """The functions of the same machine with another reference: one guess for all rows."""
-    robot = dyn.robot
-    opened = robot.opened()
-    if isinstance(guess, Mapping):
-        whole = dyn.options.structure(robot).reference.copy()
-        given = opened.q(guess)
-        for slot in (opened.slots[n] for n in guess):
-            whole[slot.q : slot.q + slot.nq] = given[slot.q : slot.q + slot.nq]
-    else:
-        try:
-            whole = np.asarray(guess, dtype=float)
-        except (TypeError, ValueError):
-            raise InputError(f"guess: expected positions of all joints, got {guess!r}.") from None
-        if whole.shape != (opened.nq,):
-            raise InputError(
-                f"guess: expected positions of all joints, shape ({opened.nq},), one for all rows, got {whole.shape}."
-                f" They are {', '.join(opened.coordinates)}."
-            )
-    if not np.isfinite(whole).all():
-        raise InputError(f"guess: expected finite positions, got {whole.tolist()}.")
-    slots = {j.name: opened.slots[j.name] for j in opened.joints if j.nv}
-    near = {n: tuple(whole[s.q : s.q + s.nq]) for n, s in slots.items()}
-    return type(dyn)(robot.replace(reference=near), dyn.options)
+    return type(dyn)(dyn.robot.replace(reference=reference_of(dyn.robot, guess)), dyn.options)
 
 
 def _all_named(robot: Robot, q: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -239,8 +239,15 @@ class Linkage:
 
     def drive_rows(self) -> list[Vector]:
         """The drives' rates for a unit of each leading velocity."""
-        places = self.part.independent if self.all_lead else self.part.active
-        return [[column[v] for column in self.columns] for v in places]
+        return [[column[v] for column in self.columns] for v in self._drive_places]
+
+    def drive_rates(self, qd: Sequence[Scalar]) -> Vector:
+        """The drives' rates in a motion of the tree."""
+        return [qd[v] for v in self._drive_places]
+
+    @property
+    def _drive_places(self) -> tuple[int, ...]:
+        return self.part.independent if self.all_lead else self.part.active
 
     def newton_system(self) -> tuple[Block, Solver]:
         """The last block, of what has no closed form, and its system."""
@@ -276,9 +283,8 @@ class Linkage:
 
     def applied(self, torques: Sequence[Scalar]) -> Vector:
         """The generalised forces of the tree that the drives exert."""
-        places = self.part.independent if self.all_lead else self.part.active
         full: Vector = [0.0] * self.tree.nv
-        for v, x in zip(places, torques, strict=True):
+        for v, x in zip(self._drive_places, torques, strict=True):
             full[v] = x
         return full
 

@@ -111,6 +111,10 @@ class Machine:
         """This machine with another tree for its dynamics."""
         return replace(self, tree=tree)
 
+    def without_forces(self) -> Machine:
+        """The same without springs, friction and damping."""
+        return self.aligned(self.tree.without_forces())
+
     def at(self, q: Sequence[Scalar], closed: bool = True) -> Linkage:
         """The machine in one configuration of what leads; not `closed` while Newton's method is at work."""
         return Linkage(self.tree, self.positions(q), self.structure.part, closed)

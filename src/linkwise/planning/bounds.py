@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError
-from linkwise.robot.coordinates import find, values_of
+from linkwise.motion.columns import endings
+from linkwise.robot.coordinates import drive_slots, find, values_of
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot, Slot
 
@@ -19,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bounds:
-    """Largest magnitudes (nv,) of each quantity, infinite where there is no limit."""
+    """Largest magnitudes of each quantity, infinite where there is no limit: of all joints (nv), of drives (nu)."""
 
     velocity: Array
     acceleration: Array
@@ -57,18 +58,28 @@ def whole(value: Any, least: int, what: str) -> int:
     return int(value)
 
 
-def single_joints(robot: Robot) -> Iterator[tuple[Joint, Slot, float]]:
-    """Each joint of one degree of freedom, the place of its coordinate, and its ratio to it."""
+def single_joints(robot: Robot, slots: Mapping[str, Slot]) -> Iterator[tuple[Joint, Slot, float]]:
+    """Each joint of one degree of freedom, the place of its coordinate among slots, and its ratio to it."""
     for joint in robot.joints:
-        slot = robot.slots.get(joint.mimic.joint if joint.mimic else joint.name)
+        slot = slots.get(joint.mimic.joint if joint.mimic else joint.name)
         if slot is not None and slot.nv == 1:
             yield joint, slot, joint.mimic.ratio if joint.mimic else 1.0
 
 
-def open_chain(robot: Robot, what: str) -> None:
-    """Refuse robots with loops, whose joints do not move by themselves, and what is no robot."""
+def coordinate_names(slots: Mapping[str, Slot]) -> list[str]:
+    """A name for each velocity."""
+    return [f"{name}{end}" for name, slot in slots.items() for end in endings(slot.kind, "qd")]
+
+
+def a_robot(robot: Any, what: str) -> None:
+    """Refuse what is no robot."""
     if not isinstance(robot, Robot):
         raise InputError(f"{what}: expected a Robot, got {robot!r}. Load one with lw.load(...).")
+
+
+def open_chain(robot: Robot, what: str) -> None:
+    """Refuse robots with loops, whose joints do not move by themselves, and what is no robot."""
+    a_robot(robot, what)
     if robot.loops:
         raise InputError(
             f"{what}: expected a tree, got the robot {robot.name!r} with loops, which would fall open."
@@ -91,26 +102,31 @@ def plain_joints(robot: Robot, what: str) -> None:
 
 def _vector(robot: Robot, what: str, name: str, given: Any) -> Array:
     """The limits of one kind; a joint that mimics bounds the one it follows, except by its effort."""
-    own = np.full(robot.nv, np.inf)
-    for joint, slot, ratio in single_joints(robot):
-        if joint.mimic and (ratio == 0.0 or name.startswith("effort")):
+    of_drives = name.startswith("effort")
+    slots = drive_slots(robot) if of_drives else robot.opened().slots
+    width = sum(slot.nv for slot in slots.values())
+    own = np.full(width, np.inf)
+    for joint, slot, ratio in single_joints(robot, slots):
+        if joint.mimic and (ratio == 0.0 or of_drives):
             continue
         own[slot.v] = min(own[slot.v], getattr(joint.limits, name) / abs(ratio))
     if given is None:
         return own
     if isinstance(given, Mapping):
         for joint_name, value in given.items():
-            slot = find(robot, joint_name)
+            slot = find(robot, joint_name, slots)
             own[slot.v : slot.v + slot.nv] = values_of(f"{what} {name} of {joint_name}", value, slot.nv)
         found = own
     else:
         try:
-            found = np.array(np.broadcast_to(np.asarray(given, dtype=float), (robot.nv,)))
+            found = np.array(np.broadcast_to(np.asarray(given, dtype=float), (width,)))
         except (TypeError, ValueError) as error:
             raise InputError(
-                f"{what} {name}: expected a number, {robot.nv} numbers or a mapping by joint, got {given!r}."
+                f"{what} {name}: expected a number, {width} numbers or a mapping by joint, got {given!r}."
             ) from error
     if not (found > 0.0).all():
         k = int(np.argmin(found > 0.0))
-        raise InputError(f"{what} {name}: expected limits above 0, got {found[k]:g} for {robot.names[k]!r}.")
+        raise InputError(
+            f"{what} {name}: expected limits above 0, got {found[k]:g} for {coordinate_names(slots)[k]!r}."
+        )
     return found

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.planning.chart import chart_of, drive_names
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.point import Point, carriers
 from linkwise.planning.rows import LinearRows, Rows, symmetric
@@ -94,8 +95,9 @@ class Passive(Constraint):
     tolerance: float
 
     def rows(self, robot: Robot) -> list[Rows]:
-        names = chosen_joints(robot, self.joints, "passive")
-        at = [robot.names.index(n) for n in names]
+        drives = drive_names(robot)
+        names = chosen_joints(drives, self.joints, "passive")
+        at = [drives.index(n) for n in names]
         return [symmetric("passive", names, lambda p: [p.tau[k] for k in at], np.full(len(at), self.tolerance))]
 
 
@@ -120,21 +122,22 @@ class Cyclic(Constraint):
     label: str
 
     def linear(self, robot: Robot, basis: Basis) -> list[LinearRows]:
-        n, found = len(robot.names), []
-        pairs = {**{name: name for name in robot.names}, **self.partners, **{b: a for a, b in self.partners.items()}}
-        chosen_joints(robot, [*pairs, *self.signs], self.label)
+        known, found = chart_of(robot).names, []
+        n = len(known)
+        pairs = {**{name: name for name in known}, **self.partners, **{b: a for a, b in self.partners.items()}}
+        chosen_joints(known, [*pairs, *self.signs], self.label)
         ends = np.array([0.0, 1.0])
         for order in range(self.order + 1):
             first, last = basis.matrix(ends, order)
             size = max(np.abs(first).max(), 1.0)
             A = np.zeros((n, basis.count, n))
-            for k, name in enumerate(robot.names):
-                other = robot.names.index(pairs[name])
+            for k, name in enumerate(known):
+                other = known.index(pairs[name])
                 A[k, :, k] += last / size
                 A[k, :, other] -= first / size * float(self.signs.get(name, self.signs.get(pairs[name], 1.0)))
             zero = np.zeros(n)
             label = self.label if not order else f"{self.label} derivative {order}"
-            found.append(LinearRows(label, robot.names, A.reshape(n, -1), zero, zero, 1.0))
+            found.append(LinearRows(label, known, A.reshape(n, -1), zero, zero, 1.0))
         return found
 
 

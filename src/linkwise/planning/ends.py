@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
+from linkwise.planning.chart import Chart
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.rows import Rows
 from linkwise.planning.words import per_joint
-from linkwise.robot.robot import Robot
 
 DERIVATIVES = ("position", "velocity", "acceleration", "jerk")
 
@@ -33,30 +33,30 @@ class State:
     qdd: Any = None
     qddd: Any = None
 
-    def values(self, robot: Robot, which: str) -> list[Array]:
-        """Position and derivatives (n), nan where they are free."""
+    def values(self, chart: Chart, which: str) -> list[Array]:
+        """Position and derivatives of the numbers on splines (n), nan where they are free."""
         found = []
         for name, value in zip(DERIVATIVES, (self.q, self.qd, self.qdd, self.qddd), strict=True):
             if value is None:
-                found.append(np.full(len(robot.names), np.nan))
+                found.append(np.full(chart.n, np.nan))
             elif name == "position":
-                found.append(_position(robot, value, which))
+                found.append(_position(chart, value, which))
             else:
-                found.append(per_joint(robot, value, f"{which} {name}", 0.0))
+                found.append(per_joint(chart.names, value, f"{which} {name}", 0.0))
         return found
 
 
-def _position(robot: Robot, value: Any, which: str) -> Array:
+def _position(chart: Chart, value: Any, which: str) -> Array:
     if isinstance(value, Mapping):
-        return robot.q(value)[: len(robot.names)]  # without motors behind springs
+        return chart.robot.q(value)[: chart.n]  # without motors behind springs
     try:
         q = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         q = np.zeros(0)
-    if q.shape != (len(robot.names),) or not np.isfinite(q).all():
+    if q.shape != (chart.n,) or not np.isfinite(q).all():
         raise InputError(
-            f"{which}: expected {len(robot.names)} finite positions, or positions by joint, got {value!r}."
-            f" The joints are {', '.join(robot.names)}."
+            f"{which}: expected {chart.n} finite positions, or positions by joint, got {value!r}."
+            f" The joints are {', '.join(chart.names)}."
         )
     return q
 
@@ -78,15 +78,15 @@ class Ends:
     rows: tuple[Rows, ...]
 
 
-def ends(robot: Robot, basis: Basis, start: State | None, goal: State | None, duration: float | None) -> Ends:
+def ends(chart: Chart, basis: Basis, start: State | None, goal: State | None, duration: float | None) -> Ends:
     """What the states at both ends fix; with a free duration only derivatives that are zero fix control points."""
-    fixed = np.full((basis.count, len(robot.names)), np.nan)
+    fixed = np.full((basis.count, chart.n), np.nan)
     rows: list[Rows] = []
     for which, state, s in (("start", start, 0.0), ("goal", goal, 1.0)):
         if state is None:
             continue
         open_: dict[int, Array] = {}
-        for order, value in enumerate(state.values(robot, which)):
+        for order, value in enumerate(state.values(chart, which)):
             fixable = np.isfinite(value) & ((value == 0.0) | (order == 0) | (duration is not None))
             if order > basis.degree or not np.isfinite(value).any():
                 continue
@@ -101,11 +101,11 @@ def ends(robot: Robot, basis: Basis, start: State | None, goal: State | None, du
             left = np.isfinite(value) & ~fixable
             if left.any():
                 open_[order] = np.where(left, value, np.nan)
-        rows += [_rows(robot, which, order, value, s) for order, value in open_.items()]
+        rows += [_rows(chart, which, order, value, s) for order, value in open_.items()]
     return Ends(fixed, tuple(rows))
 
 
-def _rows(robot: Robot, which: str, order: int, value: Array, s: float) -> Rows:
+def _rows(chart: Chart, which: str, order: int, value: Array, s: float) -> Rows:
     """Rows that hold a derivative at an end."""
     at = np.flatnonzero(np.isfinite(value)).tolist()
     size = np.maximum(np.abs(value[at]), 1.0)
@@ -113,5 +113,5 @@ def _rows(robot: Robot, which: str, order: int, value: Array, s: float) -> Rows:
     def function(p: Any) -> list[Any]:
         return [(p.q, p.qd, p.qdd, p.qddd)[order][k] for k in at]
 
-    names = tuple(robot.names[k] for k in at)
+    names = tuple(chart.names[k] for k in at)
     return Rows(f"{which} {DERIVATIVES[order]}", names, function, value[at], value[at], size, at=(s,))

@@ -15,6 +15,7 @@ from linkwise._version import __version__
 from linkwise.errors import InputError
 from linkwise.files import arrays, reading, replacing
 from linkwise.planning.carrier import Carrier
+from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.problem import Worst
 from linkwise.planning.program import Dual
@@ -36,6 +37,7 @@ class Meta(msgspec.Struct):
     multipliers: dict[str, float]
     facts: dict[str, Any]
     duals: list[tuple[str, float, float]]
+    about: list[list[float]] = []
 
 
 def save(plan: Plan, path: Any, step: float | None = None) -> None:
@@ -63,6 +65,7 @@ def _meta(plan: Plan) -> dict[str, Any]:
         "duration": plan.duration, "objective": plan.objective, "status": plan.status,
         "worst": [plan.worst.violation, plan.worst.name, plan.worst.t], "terms": dict(plan.terms),
         "multipliers": dict(plan.multipliers), "facts": dict(plan.facts), "duals": [list(d) for d in plan.duals],
+        "about": [list(x) for x in plan.chart.about],
     }  # fmt: skip
 
 
@@ -87,12 +90,15 @@ def load(path: str | PathLike[str]) -> Plan:
         points = points.astype(float)
         basis = Basis(meta.degree, tuple(breaks.tolist()))
         robot = load_toml(meta.robot.encode(errors="surrogatepass"))
-        if points.shape != (basis.count, len(robot.names)):
+        chart = chart_of(robot)
+        if points.shape != (basis.count, chart.n):
             raise InputError(
-                f"{Path(path).name}: expected points of shape {(basis.count, len(robot.names))}, got {points.shape}."
+                f"{Path(path).name}: expected points of shape {(basis.count, chart.n)}, got {points.shape}."
             )
+        if [len(x) for x in meta.about] != [len(x) for x in chart.about] or not np.isfinite(meta.about).all():
+            raise ValueError
         return Plan(
             robot, Curve(basis, points, meta.duration), meta.objective, meta.status, Worst(*meta.worst), meta.terms,
             meta.multipliers, meta.facts, tuple(Dual(*d) for d in meta.duals),
-            None if base is None else Carrier(base.astype(float)),
+            None if base is None else Carrier(base.astype(float)), Chart(robot, tuple(map(tuple, meta.about))),
         )  # fmt: skip

@@ -7,39 +7,55 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
-from linkwise.planning.curve import Array, Curve
+from linkwise.kernel.compile import compile
+from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.kernels import PointKernel
+from linkwise.planning.loops import numbers_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
 from linkwise.planning.solvable import beyond
 from linkwise.planning.words import positive
 
+AROUND = 101  # rows of an earlier plan that is taken over
+BENDS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # of the way to the reference, in the middle of a motion
 PASSES = 4  # through the instants of a robot with loops, where frames are to be reached too
 
 
 def first_motion(problem: Problem, guess: Any) -> Curve:
     """The motion to begin with."""
     if isinstance(guess, Plan):
-        if guess.robot.names != problem.robot.names:
-            raise InputError(f"guess: expected a plan of joints {problem.robot.names}, got one of {guess.robot.names}.")
+        if guess.chart.names != problem.chart.names:
+            raise InputError(f"guess: expected a plan of joints {problem.chart.names}, got one of {guess.chart.names}.")
+        if guess.chart.about != problem.chart.about:  # turns that begin elsewhere
+            path = numbers_of(problem.chart, guess.positions(np.linspace(0.0, guess.duration, AROUND)), "guess")
+            return Curve(problem.basis, _interpolated(problem.basis, path), guess.duration)
         return guess.curve.with_basis(problem.basis)
-    basis, n = problem.basis, len(problem.robot.names)
+    basis, n = problem.basis, problem.robot.nq - sum(j.is_elastic for j in problem.robot.joints)
     if guess is not None and np.ndim(guess) == 2:
         path = _rows(guess)
-        if path.shape[1] != n or len(path) < 2:
+        widths = (n, problem.robot.opened().nq) if problem.robot.loops else (n,)
+        if path.shape[1] not in widths or len(path) < 2:
             raise InputError(f"guess: expected positions (k, {n}) with at least two rows, got shape {path.shape}.")
-        at = np.linspace(0.0, 1.0, len(path))
-        shape = np.stack([np.interp(basis.abscissae, at, x) for x in path.T], axis=1)
+        shape = _interpolated(basis, numbers_of(problem.chart, path, "guess") if problem.robot.loops else path)
     elif guess is not None and np.ndim(guess) != 0:
         raise InputError(f"guess: expected a Plan, positions (k, {n}) or a duration, got {guess!r}.")
     else:
         shape = _line(problem)
-        several = problem.robot.loops and len(problem.instants) > 1  # what reaches a frame opens loops, and the reverse
+        several = (
+            problem.chart.sought and len(problem.instants) > 1
+        )  # what reaches a frame opens loops, and the reverse
         for _ in range(PASSES if several else 1):
             shape = _through(problem, shape)
+        shape = _closable(problem, shape)
     if np.ndim(guess) == 0 and guess is not None:
         return Curve(basis, shape, positive(guess, "guess"))
     return Curve(basis, shape, problem.duration or _guessed_duration(problem, shape))
+
+
+def _interpolated(basis: Basis, path: Array) -> Array:
+    """Control points near the rows of a path, which are passed in even steps of time."""
+    at = np.linspace(0.0, 1.0, len(path))
+    return np.stack([np.interp(basis.abscissae, at, x) for x in path.T], axis=1)
 
 
 def _rows(guess: Any) -> Array:
@@ -62,6 +78,28 @@ def _line(problem: Problem) -> Array:
         known = np.flatnonzero(np.isfinite(column))
         shape[:, j] = np.interp(np.arange(count), known, column[known]) if len(known) else middle[j]
     return shape
+
+
+def _closable(problem: Problem, shape: Array) -> Array:
+    """The motion, bent towards the robot's reference where loops could not be closed on the way otherwise.
+
+    Solvers can do nothing with a motion that does not exist. Where loops are rows of the problem there always is one.
+    """
+    chart, basis = problem.chart, problem.basis
+    if not problem.robot.loops or chart.sought:
+        return shape
+    dyn, B = compile(problem.robot), basis.matrix(problem.grid)
+    q = problem.robot.q()
+    home, middle = chart.numbers(q, dyn.positions(q).q), np.sin(np.pi * basis.abscissae)[:, None]
+    fixed = problem.ends.fixed
+    for share in BENDS:
+        bent = np.where(np.isfinite(fixed), fixed, shape + share * middle * (home - shape))
+        if dyn.positions(chart.motion([B @ bent])[0]).converged.all():
+            return bent if share else shape
+    raise InputError(
+        "plan: the loops cannot be closed on a straight way from start to goal, or one bent towards the reference."
+        " Give guess=..., positions to pass at which they can be."
+    )
 
 
 def _through(problem: Problem, shape: Array) -> Array:

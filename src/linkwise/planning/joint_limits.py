@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError, ModelError, UnknownNameError
+from linkwise.planning.chart import chart_of, drive_names, joint_names
 from linkwise.planning.curve import Array
 from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows, symmetric
@@ -23,13 +24,15 @@ KINDS = ("position", "velocity", "acceleration", "jerk", "effort", "effort_rate"
 
 
 def _power(p: Point) -> list[Scalar]:
-    return [f * v for f, v in zip(p.tau, p.qd, strict=True)]
+    return [f * v for f, v in zip(p.tau, p.drive_rates, strict=True)]
 
 
+STRICT = 0.1  # of a range of positions, rad or m: what violations of it are measured by, as stops are hard
+MOTION = ("position", "velocity", "acceleration", "jerk")  # of joints, those that follow too; the others of drives
 QUANTITIES: dict[str, Callable[[Point], Sequence[Scalar]]] = {
-    "velocity": lambda p: p.qd,
-    "acceleration": lambda p: p.qdd,
-    "jerk": lambda p: p.qddd,
+    "velocity": lambda p: p.joint_motion(1),
+    "acceleration": lambda p: p.joint_motion(2),
+    "jerk": lambda p: p.joint_motion(3),
     "effort": lambda p: p.tau,
     "effort_rate": lambda p: p.tau_dot,
     "power": _power,
@@ -47,11 +50,11 @@ class JointLimits(Constraint):
     def bound(self, robot: Robot, kind: str) -> Array:
         """The limit of each joint, infinite where it has none."""
         if kind in self.values:
-            found = per_joint(robot, self.values[kind], f"limits {kind}", np.inf)
+            found = per_joint(_names(robot, kind), self.values[kind], f"limits {kind}", np.inf)
             if (found <= 0.0).any():
                 raise InputError(f"limits {kind}: expected numbers above zero, got {self.values[kind]!r}.")
             return found
-        joints = [robot.joint(n) for n in robot.names]
+        joints = [robot.joint(n) for n in _names(robot, kind)]
         if kind == "deflection":
             found = np.full(len(joints), np.inf)
         elif kind == "power":
@@ -69,34 +72,52 @@ class JointLimits(Constraint):
         return found
 
     def box(self, robot: Robot) -> tuple[Array, Array] | None:
-        if "position" not in self.kinds:
+        known, ranges = chart_of(robot).names, self.ranges(robot)
+        if not ranges:
             return None
+        pairs = [ranges.get(name, (-np.inf, np.inf)) for name in known]
+        return np.array([low for low, _ in pairs]), np.array([high for _, high in pairs])
+
+    def _followers(self, robot: Robot) -> list[Rows]:
+        """Positions of joints that follow in closed form, which no number on a spline bounds."""
+        known, ranges = chart_of(robot).names, self.ranges(robot)
+        at = [
+            k for k, n in enumerate(joint_names(robot)) if n not in known and np.isfinite(ranges.get(n, np.inf)).any()
+        ]
+        if not at:
+            return []
+        names = [joint_names(robot)[k] for k in at]
+        low, high = (np.array([ranges[n][side] for n in names]) for side in (0, 1))
+        size = STRICT * np.where(np.isfinite(high - low), high - low, 1.0)
+        return [Rows("position", tuple(names), _picked(lambda p: p.joint_motion(0), at), low, high, size)]
+
+    def ranges(self, robot: Robot) -> dict[str, tuple[float, float]]:
+        if "position" not in self.kinds:
+            return {}
         if "position" in self.values:
             given = self.values["position"]
             if not isinstance(given, Mapping):
                 raise InputError(f"limits position: expected pairs by joint, {{'elbow': (-1, 2)}}, got {given!r}.")
-            lower, upper = np.full(len(robot.names), -np.inf), np.full(len(robot.names), np.inf)
-            for name, pair in given.items():
-                if name not in robot.names:
-                    raise UnknownNameError("joint in limits position", name, robot.names)
-                k = robot.names.index(name)
-                lower[k], upper[k] = _pair(pair, f"limits position {name!r}")
-            return lower, upper
-        limits = [robot.joint(n).limits for n in robot.names]
-        return np.array([x.lower for x in limits]), np.array([x.upper for x in limits])
+            for name in given:
+                if name not in joint_names(robot):
+                    raise UnknownNameError("joint in limits position", name, joint_names(robot))
+            return {name: _pair(pair, f"limits position {name!r}") for name, pair in given.items()}
+        limits = {n: robot.joint(n).limits for n in joint_names(robot)}
+        return {n: (x.lower, x.upper) for n, x in limits.items()}
 
     def rows(self, robot: Robot) -> list[Rows]:
         found = []
         for kind in self.kinds:
             if kind == "position":
+                found += self._followers(robot)
                 continue
             bound = self.bound(robot, kind)
             at = np.flatnonzero(np.isfinite(bound))
-            names = [robot.names[k] for k in at]
+            names = [_names(robot, kind)[k] for k in at]
             if len(at):
                 found.append(symmetric(kind, names, _picked(QUANTITIES[kind], at.tolist()), bound[at]))
             if kind == "effort" and kind not in self.values:
-                found += [_curve_rows(robot, robot.joint(n)) for n in robot.names if _curve(robot.joint(n))]
+                found += [_curve_rows(robot, robot.joint(n)) for n in drive_names(robot) if _curve(robot.joint(n))]
         return found
 
 
@@ -105,9 +126,10 @@ def joints(*kinds: str, **values: Any) -> JointLimits:
 
     Kinds are "position", "velocity", "acceleration", "jerk", "effort", "effort_rate" and "power" of joints, and the
     "deflection" of springs in elastic drives. A kind that is named takes the robot's own limits; joints without one are
-    free. A kind that is given has these: `lw.limit.joints("position", effort=10.0, velocity={"elbow": 2.0})`, for
-    positions pairs by joint. Efforts respect the torque-speed curves of drives. Positions bound the control points, so
-    that they hold all along the curve.
+    free. Motion is limited of all joints, in loops of those that follow too, the rest of drives. A kind that is given
+    has these: `lw.limit.joints("position", effort=10.0, velocity={"elbow": 2.0})`, for positions
+    pairs by joint. Efforts respect the torque-speed curves of drives. Positions bound the control points, so that they
+    hold all along the curve.
     """
     every = (*kinds, *values)
     for kind in every:
@@ -116,6 +138,11 @@ def joints(*kinds: str, **values: Any) -> JointLimits:
     if not every:
         raise InputError(f"limits: expected at least one of {', '.join(KINDS)}, got nothing.")
     return JointLimits(tuple(dict.fromkeys(every)), values)
+
+
+def _names(robot: Robot, kind: str) -> tuple[str, ...]:
+    """What a kind of limits belongs to."""
+    return joint_names(robot) if kind in MOTION else drive_names(robot)
 
 
 def _picked(quantity: Callable[[Point], Sequence[Scalar]], at: Sequence[int]) -> Callable[[Point], list[Scalar]]:
@@ -149,11 +176,12 @@ def _curve_rows(robot: Robot, joint: Joint) -> Rows:
             f"joint {joint.name!r} drive curve: expected a torque that falls with speed, ever faster, for planning."
             " Leave out the points inside of its hull."
         )
-    k = robot.names.index(joint.name)
+    k = drive_names(robot).index(joint.name)
     pieces = [(-slope, a[1] - slope * a[0]) for slope, a in zip(slopes, points, strict=False)]
 
     def function(p: Point) -> list[Scalar]:
-        return [p.tau[k] + p.qd[k] * (sign * fall) for fall, _ in pieces for sign in (1.0, -1.0)] + [p.qd[k]]
+        tau, speed = p.tau[k], p.drive_rates[k]
+        return [tau + speed * (sign * fall) for fall, _ in pieces for sign in (1.0, -1.0)] + [speed]
 
     names = [f"{joint.name}.{side}{i + 1}" for i in range(len(pieces)) for side in ("motoring", "braking")]
     bounds = [level for _, level in pieces for _ in range(2)]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.kernel.tracing import Graph, Node, Port, Program, along, finish, function, gradient, jacobian, lift
+from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Array
 from linkwise.planning.point import ORDERS, Point
 from linkwise.planning.rows import Rows
@@ -26,15 +27,29 @@ class Surroundings(NamedTuple):
     Args:
         width: how many numbers.
         point: the instant, from robot, motion, fraction of time and those numbers.
+        chart: what the numbers on splines are; those of `chart_of` if not given.
     """
 
     width: int
     point: Callable[[Robot, Sequence[Sequence[Node]], Node, Sequence[Node]], Point]
+    chart: Chart | None = None
 
 
-AT_REST = Surroundings(0, lambda robot, motion, s, _: Point(robot, motion, s))
-# velocity, acceleration and jerk of the base
-MOVING_BASE = Surroundings(18, lambda robot, z, s, x: Point(robot, z, s, (), [x[:6], x[6:12], x[12:]]))
+def at_rest(chart: Chart | None = None) -> Surroundings:
+    """A base that stands still."""
+    return Surroundings(0, lambda robot, motion, s, _: Point(robot, motion, s, chart=chart), chart)
+
+
+def moving_base(chart: Chart | None = None) -> Surroundings:
+    """A base of which velocity, acceleration and jerk are told."""
+
+    def point(robot: Robot, motion: Sequence[Sequence[Node]], s: Node, x: Sequence[Node]) -> Point:
+        return Point(robot, motion, s, (), [x[:6], x[6:12], x[12:]], chart)
+
+    return Surroundings(18, point, chart)
+
+
+AT_REST = at_rest()
 
 
 class PointKernel:
@@ -42,11 +57,11 @@ class PointKernel:
 
     Attributes:
         orders: how many derivatives of q the rows depend on, q itself counted.
-        entries: pairs (row, joint) with a derivative that is not zero by structure.
+        entries: pairs (row, number on a spline) with a derivative that is not zero by structure.
     """
 
     def __init__(self, robot: Robot, rows: Sequence[Rows], around: Surroundings = AT_REST) -> None:
-        self.n, self.rows = len(robot.names), tuple(rows)
+        self.n, self.rows = (around.chart or chart_of(robot)).n, tuple(rows)
         widths = [r.width for r in self.rows]
         self.width = 1 + sum(widths) + around.width
         graph = Graph()

@@ -1,25 +1,28 @@
-"""Planning of robots with closed loops: the tree's joints move on splines that close the loops.
+"""Planning of robots with closed loops: where they start and end, and rows that keep loops closed.
 
-At as many instants as passive joints have free control points the loops are closed exactly, so that the independent
-joints determine the curves of the others; between the instants the gap is bounded, and judged with all limits.
+What leads moves on splines, and the rest follows in closed form. Joints that follow by loop equations alone move on
+splines too: at as many instants as they have free control points the loops are closed exactly, so that what leads
+determines their curves; between the instants the gap is bounded, and judged with all limits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.closed.closed import Closed
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
-from linkwise.mechanism.partition import Partition
 from linkwise.mechanism.structure import structure_of
+from linkwise.planning.chart import Chart, chart_of, joint_places
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.ends import DERIVATIVES, State
+from linkwise.planning.path import Path
 from linkwise.planning.rows import Rows, symmetric
+from linkwise.robot.coordinates import values_of
+from linkwise.robot.leading import looped_groups
 from linkwise.robot.robot import Robot
 
 OPEN = 1e-4  # rad, and in parts of the mechanism's size: how far loops may open between the instants that close them
@@ -27,124 +30,206 @@ CLOSED = 1e-6  # the same, of ends that users give
 STEPS = 41  # from start to goal, along which the assembly mode is kept
 
 
-def check_loops(robot: Robot) -> None:
-    """Refuse robots whose loops leave something that a plan does not have."""
+def check_loops(robot: Robot, what: str) -> None:
+    """Refuse robots whose loops leave something that no drive determines."""
     structure = structure_of(robot)
-    if structure.free:
+    if structure.free and not structure.redundant:
         raise InputError(
-            f"plan: expected loops whose joints are all driven or passive, got {structure.free[0]!r} on a spring alone."
+            f"{what}: expected loops whose joints are all driven or passive, got {structure.free[0]!r} on a spring"
+            " alone."
         )
     elastic = [j.name for j in robot.joints if j.is_elastic]
     if elastic:
-        raise InputError(f"plan: expected rigid drives in loops, got the elastic joint {elastic[0]!r}.")
+        raise InputError(f"{what}: expected rigid drives in loops, got the elastic joint {elastic[0]!r}.")
+    for name in robot.drives:
+        if robot.joint(name).freedom.nv > 1:
+            raise InputError(f"{what}: expected drives of one degree of freedom, got the joint {name!r}.")
 
 
-def closed_ends(robot: Robot, start: State | None, goal: State | None) -> tuple[State | None, State | None]:
-    """Both ends with positions of all joints, in the same assembly mode.
+def check_outside_loops(robot: Robot, what: str) -> None:
+    """Refuse joints of several degrees of freedom, but for those in loops."""
+    inside = {name for group in looped_groups(robot) for name in group}
+    for j in robot.joints:
+        if j.freedom.nv > 1 and j.name not in inside:
+            raise InputError(f"{what}: expected joints of one degree of freedom, got the {j.kind} joint {j.name!r}.")
 
-    An end is given by positions of the independent joints, as a vector or by name, or by positions of all joints that
-    close the loops.
+
+class Given(NamedTuple):
+    """Positions as a user gave them: of what leads, and of the whole tree, where some of what follows was given.
+
+    `whole` says whether all of it was given.
     """
-    closed: Closed = compile(robot).closed
-    q: Array | None = None
-    found: list[State | None] = []
-    for which, state in (("start", start), ("goal", goal)):
-        if state is not None and state.q is not None:
-            _check_rest(robot, state, which)
-            q = _position(closed, state.q, which, q)
-            state = replace(state, q=q)
+
+    q: Array
+    near: Array | None
+    whole: bool
+
+
+def given(robot: Robot, value: Any, what: str) -> Given:
+    """Positions of what leads: a vector, by name, or those of all joints; followers that are named are a guess."""
+    names, every = robot.coordinates, robot.opened()
+    if isinstance(value, Mapping):
+        missing = [n for n in names if n not in value]
+        if missing:
+            raise InputError(
+                f"{what}: expected the independent joints {', '.join(names)}, got none for {missing[0]!r}."
+            )
+        q = robot.q({n: value[n] for n in names})
+        if len(value) == len(names):
+            return Given(q, None, False)
+        near = structure_of(robot).reference.copy()
+        every.q(value)  # refuses what is no joint
+        for name, x in value.items():
+            slot = every.slots[name]
+            near[slot.q : slot.q + slot.nq] = values_of(name, x, slot.nq)
+        return Given(q, near, False)
+    try:
+        x = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        x = np.zeros(0)
+    if x.shape == (robot.nq,) and np.isfinite(x).all():
+        return Given(x, None, False)
+    if x.shape == (every.nq,) and np.isfinite(x).all():
+        return Given(x[list(structure_of(robot).lead_q)], x, True)
+    raise InputError(
+        f"{what}: expected {robot.nq} finite positions ({', '.join(names)}), or {every.nq} that close the loops, got"
+        f" {value!r}."
+    )
+
+
+def reached(robot: Robot, q: Array, what: str, before: Array | None = None) -> Array:
+    """Positions of the whole tree with these of what leads, if need be by small steps from others of what leads."""
+    dyn = compile(robot)
+    found = dyn.positions(q)
+    if not found.converged and before is not None and not chart_of(robot).turns:
+        found = dyn.positions(before + np.linspace(0.0, 1.0, STEPS)[:, None] * (q - before), along=True)
+    if not np.all(found.converged[-1:] if np.ndim(found.converged) else found.converged):
+        raise InputError(f"{what}: the loops cannot be closed with {', '.join(robot.coordinates)} at {q.tolist()}.")
+    return np.asarray(found.q if found.q.ndim == 1 else found.q[-1])
+
+
+def assembled(robot: Robot, end: Given, what: str) -> tuple[Robot, Array]:
+    """The robot in the assembly mode of an end, and positions of its whole tree there.
+
+    Where the followers that were given are not those that the robot's own reference leads to, they become its
+    reference.
+    """
+    try:
+        tree_q = reached(robot, end.q, what)
+        if end.near is None or np.abs(tree_q - end.near).max() <= CLOSED:
+            return robot, tree_q
+    except InputError:
+        if end.near is None:
+            raise
+    every, near = robot.opened(), end.near.tolist()
+    slots = {j.name: every.slots[j.name] for j in every.joints if j.nv}
+    other = robot.replace(reference={n: tuple(near[s.q : s.q + s.nq]) for n, s in slots.items()})
+    tree_q = reached(other, end.q, what)
+    _check_closed(tree_q, end, what, robot)
+    return other, tree_q
+
+
+def _check_closed(tree_q: Array, end: Given, what: str, robot: Robot) -> None:
+    """Refuse positions of all joints that were given but do not close the loops."""
+    off = float(np.abs(tree_q - end.near).max()) if end.whole and end.near is not None else 0.0
+    if off > CLOSED:
+        raise InputError(
+            f"{what}: expected positions that close the loops, got some that are off by {off:.3g}."
+            f" Give those of {', '.join(robot.coordinates)} alone."
+        )
+
+
+def closed_ends(
+    robot: Robot, start: State | None, goal: State | None, ranges: Sequence[Mapping[str, tuple[float, float]]]
+) -> tuple[Chart, State | None, State | None]:
+    """What moves on splines, and both ends in these numbers, in the same assembly mode.
+
+    An end is given by positions of what leads, as a vector or by name, or by positions of all joints that close the
+    loops; joints that follow are within `ranges` there.
+    """
+    states = {"start": start, "goal": goal}
+    asked = {
+        which: given(robot, state.q, which)
+        for which, state in states.items()
+        if state is not None and state.q is not None
+    }
+    trees: dict[str, Array] = {}
+    for which, end in asked.items():
+        if not trees:
+            robot, trees[which] = assembled(robot, end, which)
+        else:
+            trees[which] = reached(robot, end.q, which, next(iter(asked.values())).q)
+            _check_closed(trees[which], end, which, robot)
+        for limits in ranges:
+            _check_within(robot, trees[which], limits, which)
+    chart = chart_of(robot)
+    if asked:
+        first = next(iter(asked))
+        chart = chart.centred(asked[first].q, trees[first])
+    found = []
+    for which, state in states.items():
+        if state is not None:
+            _check_rest(chart, state, which)
+        if state is not None and which in asked:
+            state = replace(state, q=chart.numbers(asked[which].q, trees[which]))
         found.append(state)
-    return found[0], found[1]
+    return chart, found[0], found[1]
 
 
-def _check_rest(robot: Robot, state: State, which: str) -> None:
-    derivatives = replace(state, q=None).values(robot, which)[1:]
+def _check_within(robot: Robot, tree_q: Array, limits: Mapping[str, tuple[float, float]], which: str) -> None:
+    for name, (low, high) in limits.items():
+        at = float(tree_q[joint_places(robot)[name][0]])
+        if not low - CLOSED <= at <= high + CLOSED:
+            raise InputError(
+                f"{which}: joint {name!r} would be at {at:g}, outside of its limits {low:g} to {high:g}."
+                f" Choose another {which}."
+            )
+
+
+def _check_rest(chart: Chart, state: State, which: str) -> None:
+    derivatives = replace(state, q=None).values(chart, which)[1:]
     for name, value in zip(DERIVATIVES[1:], derivatives, strict=True):
         if np.nan_to_num(value).any():
             raise InputError(f"{which} {name}: expected rest of a robot with loops, got {value.tolist()}.")
 
 
-def _position(closed: Closed, given: Any, which: str, before: Array | None) -> Array:
-    """Positions of all joints at an end, reached from those at the start where there are some."""
-    robot, names = closed.robot, closed.independent
-    if isinstance(given, Mapping):
-        everywhere = robot.q(given)
-        missing = [n for n in names if n not in given]
-        if missing:
-            raise InputError(
-                f"{which}: expected the independent joints {', '.join(names)}, got none for {missing[0]!r}."
-            )
-        if len(given) == len(names):
-            return _reached(closed, closed.of(everywhere), which, before)
-        guess = closed.reference
-        for name in given:
-            guess[robot.names.index(name)] = everywhere[robot.names.index(name)]
-        return _reached(closed, closed.of(everywhere), which, guess)
-    try:
-        q = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        q = np.zeros(0)
-    if q.shape == (len(robot.names),) and np.isfinite(q).all():
-        reached = _reached(closed, closed.of(q), which, q)
-        if np.abs(reached - q).max() > CLOSED:
-            raise InputError(
-                f"{which}: expected positions that close the loops, got some that are off by"
-                f" {np.abs(reached - q).max():.3g}. Give those of {', '.join(names)} alone."
-            )
-        return reached
-    if q.shape != (len(names),) or not np.isfinite(q).all():
-        raise InputError(
-            f"{which}: expected {len(names)} finite positions ({', '.join(names)}), or {len(robot.names)} that close"
-            f" the loops, got {given!r}."
-        )
-    return _reached(closed, q, which, before)
-
-
-def _reached(closed: Closed, q: Array, which: str, guess: Array | None) -> Array:
-    """The whole tree with these positions of independent joints, moved there in small steps."""
-    start = closed.reference if guess is None else guess
-    line = closed.of(start) + np.linspace(0.0, 1.0, STEPS)[:, None] * (q - closed.of(start))
-    positions = closed.positions(line, start, along=True)
-    if not positions.converged[-1]:
-        raise InputError(f"{which}: the loops cannot be closed with {', '.join(closed.independent)} at {q.tolist()}.")
-    return np.asarray(positions.q[-1])
-
-
-def closure_rows(robot: Robot, basis: Basis, fixed: Array) -> list[Rows]:
-    """Rows that close the loops: exactly where passive joints have a control point to do it, else nearly."""
-    part: Partition = structure_of(robot).part
-    free = np.isnan(fixed[:, list(part.passive)]).any(axis=1)
-    names = tuple(structure_of(robot).equations[r] for r in part.rows)
+def closure_rows(chart: Chart, basis: Basis, fixed: Array) -> list[Rows]:
+    """Rows that close loops without a closed form: exactly where followers have a control point for it, else nearly."""
+    if not chart.sought:
+        return []
+    structure = structure_of(chart.robot)
+    free = np.isnan(fixed[:, chart.lead_n :]).any(axis=1)
+    names = tuple(structure.equations[r] for r in structure.part.blocks[-1].rows)
     zero, one = np.zeros(len(names)), np.ones(len(names))
     at = tuple(basis.abscissae[free].tolist())
     exact = Rows("closure", names, lambda p: p.gap, zero, zero, one, at=at)
     return [exact, symmetric("closure between", names, lambda p: p.gap, OPEN * one)]
 
 
-class Closing:
-    """The motion of a robot with loops, exactly closed, from curves that nearly close them."""
+def numbers_of(chart: Chart, rows: Any, what: str) -> Array:
+    """The numbers on splines (rows, n) of positions, each as an end may be given."""
+    found, before = [], None
+    for k, row in enumerate(rows):
+        q = given(chart.robot, row, f"{what} row {k}").q
+        found.append(chart.numbers(q, reached(chart.robot, q, f"{what} row {k}", before)))
+        before = q
+    return np.array(found)
 
-    def __init__(self, robot: Robot, base_motion: bool = False) -> None:
-        self.closed: Closed = compile(robot, base_motion=base_motion).closed
 
-    def q(self, near: Array) -> Array:
-        """Positions of all joints, with the independent ones of `near`."""
-        return np.asarray(self.closed.positions(self.closed.of(near), near).q)
-
-    def motion(self, curve: Sequence[Array]) -> tuple[Array, Array, Array, Array]:
-        """Positions, velocities, accelerations and jerks of all joints, from those of the curves."""
-        q = self.q(curve[0])
-        qd, qdd, qddd = self.closed.assembled.jerks(q, *map(self.closed.of, curve[1:]))
-        return q, qd, qdd, qddd
-
-    def torques(self, curve: Sequence[Array], base: Sequence[Array]) -> tuple[Array, Array]:
-        """Torques of all joints, and their rates; passive ones have none."""
-        found = np.zeros((2, *curve[0].shape))
-        active = self.closed.assembled.force_rates(*self.motion(curve), *base)
-        found[..., list(self.closed.structure.part.active)] = active
-        return found[0], found[1]
-
-    def wrenches(self, curve: Sequence[Array], base: Sequence[Array]) -> tuple[Array, Array]:
-        """Wrenches through the joints of the tree, and through the cut ones."""
-        _, wrench, cut = self.closed.assembled.joint_wrenches(*self.motion(curve)[:3], *base)
-        return wrench, cut
+def path_of_points(robot: Robot, points: Any, what: str) -> tuple[Robot, Chart, Path]:
+    """The smooth path through points, each as an end may be given: the robot in their assembly mode, and its chart."""
+    try:
+        rows = list(points)
+    except TypeError:
+        rows = []
+    if len(rows) < 2:
+        raise InputError(f"{what} path: expected at least two points (rows, {robot.nq}), got {points!r}.")
+    ends = [given(robot, row, f"{what} path point {k}") for k, row in enumerate(rows)]
+    robot, tree_q = assembled(robot, ends[0], f"{what} path point 0")
+    chart, numbers = chart_of(robot).centred(ends[0].q, tree_q), []
+    for k, end in enumerate(ends):
+        where = f"{what} path point {k}"
+        tree_q = reached(robot, end.q, where, ends[max(k - 1, 0)].q)
+        _check_closed(tree_q, end, where, robot)
+        numbers.append(chart.numbers(end.q, tree_q)[: chart.lead_n])
+    return robot, chart, Path.curve(np.array(numbers), f"{what} path")

@@ -53,8 +53,6 @@ class Path:
     @classmethod
     def through(cls, points: Any, robot: Robot, what: str = "path") -> Path:
         """The smooth curve through points (rows, nq): a quintic spline over the distance, of lower degree below six."""
-        from scipy.interpolate import make_interp_spline
-
         rows = [robot.q(p) for p in points] if _has_names(points) else points
         try:
             q = np.asarray(rows, dtype=float)
@@ -64,10 +62,17 @@ class Path:
             raise InputError(f"{what} path: expected at least two points (rows, {robot.nq}), got the shape {q.shape}.")
         if not np.isfinite(q).all():
             raise InputError(f"{what} path: expected finite positions, got NaN or infinity.")
+        return cls.curve(q, f"{what} path")
+
+    @classmethod
+    def curve(cls, q: Array, what: str) -> Path:
+        """The smooth curve through rows of finite numbers."""
+        from scipy.interpolate import make_interp_spline
+
         steps = np.linalg.norm(np.diff(q, axis=0), axis=1)
         if not (steps > 0.0).all():
             k = int(np.argmin(steps > 0.0))
-            raise InputError(f"{what} path: expected points that differ, got points {k} and {k + 1} alike. Drop one.")
+            raise InputError(f"{what}: expected points that differ, got points {k} and {k + 1} alike. Drop one.")
         s = np.concatenate([[0.0], np.cumsum(np.sqrt(steps))])
         degree = next(k for k in (5, 3, 2, 1) if len(q) > k)
         return cls.spline(make_interp_spline(s / s[-1], q, k=degree, axis=0))
@@ -111,15 +116,19 @@ class Path:
         breaks = tuple(_inverse(_eased, (s - self.start) / length) for s in self.breaks)
         return Path(partial(_eased_values, self), 0.0, 1.0, breaks, self.width, partial(_eased_place, self))
 
-    def with_reversals(self) -> Path:
-        """The same, with breaks where a joint turns back, since friction jumps there."""
+    def with_reversals(self, slopes: Callable[[Array], Array] | None = None) -> Path:
+        """The same, with breaks where a joint turns back, since friction jumps there.
+
+        `slopes` gives the derivatives of all joints at s (rows,), where others follow those of the path.
+        """
         from scipy.optimize import brentq
 
         x = np.unique(np.concatenate([np.linspace(self.start, self.end, SOUGHT + 1), self.breaks]))
-        slope = self.derivatives(x)[1]
+        at = slopes or (lambda s: self.derivatives(s)[1])
+        slope = at(x)
         found = set(self.breaks)
         for k, joint in np.argwhere(slope[:-1] * slope[1:] < 0.0):
-            found.add(float(brentq(lambda y, j=joint: self.derivatives(np.array([y]))[1][0, j], x[k], x[k + 1])))
+            found.add(float(brentq(lambda y, j=joint: at(np.array([y]))[0, j], x[k], x[k + 1])))
         least = 1e-9 * (self.end - self.start)
         breaks = [s for s in sorted(found) if self.start + least < s < self.end - least]
         kept = [s for s, before in zip(breaks, [-np.inf, *breaks], strict=False) if s - before > least]

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
+from linkwise.algorithms.differentiate import along_motion
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
-from linkwise.jet import Jet, part
-from linkwise.robot.tree import Tree
-from linkwise.scalar import Scalar
+from linkwise.jet import Jet, is_zero, part
+from linkwise.mechanism.machine import AnyMachine
+from linkwise.scalar import Scalar, number
 
-NV = ("nv",)
+NU, NR = ("nu",), ("nr",)
 
 
 @algorithm(
     inputs="q qd qdd qddd",
-    outputs={"m": NV, "c": NV, "g": NV, "dm": NV, "dc": NV, "dg": NV},
+    outputs={"m": NU, "c": NU, "g": NU, "dm": NU, "dc": NU, "dg": NU},
     uses="gravity",
     torques_only=True,
 )
 def path_forces(
-    tree: Tree,
+    machine: AnyMachine,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
@@ -36,45 +36,44 @@ def path_forces(
     each part comes with its derivative.
 
     Args:
-        q: positions (nq); joints of one degree of freedom only.
+        machine: the robot.
+        q: positions (nq).
         qd: q' (nv), the first derivative by s.
         qdd: q''.
         qddd: q'''.
         world: gravity.
     """
-    bare = replace(tree, bodies=tuple(b.without_forces() for b in tree.bodies))
-    none = [0.0] * tree.nv
-    at, first, second = (
-        [Jet(pair) for pair in zip(x, x_prime, strict=True)] for x, x_prime in ((q, qd), (qd, qdd), (qdd, qddd))
-    )
+    bare, none = machine.without_forces(), [0.0] * machine.nv
+    at, first, second = along_motion(machine, (q, qd, qdd, qddd), 1)
     (m,) = inverse_dynamics.function(bare, at, none, first, world=World())
     (c,) = inverse_dynamics.function(bare, at, first, second, world=World())
-    (g,) = inverse_dynamics.function(tree, at, none, none, world=world)
+    (g,) = inverse_dynamics.function(machine, at, none, none, world=world)
     return tuple([part(x, k) for x in values] for k in (0, 1) for values in (m, c, g))
 
 
-@algorithm(inputs="q qd qdd dt", outputs={"friction": NV, "by_speed": NV, "by_place": NV}, torques_only=True)
+@algorithm(inputs="q qd qdd dt", outputs={"friction": NU, "by_speed": NU, "by_place": NU}, torques_only=True)
 def path_friction(
-    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], dt: Sequence[Scalar]
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], dt: Sequence[Scalar]
 ) -> Outputs:
     """The torques of friction and damping along a path at a speed s_dot, and their derivatives by s_dot and by s.
 
     Args:
+        machine: the robot.
         q: positions (nq).
         qd: q' (nv).
         qdd: q''.
         dt: the speed s_dot, 1/s.
     """
     (speed,) = dt
-    fixed = [Jet([x, 0.0]) for x in q], [x * Jet([speed, 1.0]) for x in qd]
-    moved = ([Jet(pair) for pair in zip(q, qd, strict=True)], [Jet(pair) * speed for pair in zip(qd, qdd, strict=True)])
-    by_speed, by_place = _resistance(tree, *fixed), _resistance(tree, *moved)
+    at, slope = along_motion(machine, (q, qd, qdd), 1)
+    by_speed = _resistance(machine, q, [x * Jet([speed, 1.0]) for x in qd])
+    by_place = _resistance(machine, at, [x * speed for x in slope])
     return [part(x) for x in by_speed], [part(x, 1) for x in by_speed], [part(x, 1) for x in by_place]
 
 
 @algorithm(inputs="q qd qdd qddd", outputs={"rows": (11, "nv")}, uses="gravity", torques_only=True)
 def path_parts(
-    tree: Tree,
+    machine: AnyMachine,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
@@ -87,22 +86,31 @@ def path_parts(
 
     a + b s_dot is friction: exactly at the speeds 1 and 2, at all others where it is viscous and Coulomb friction.
     """
-    m, c, g, dm, dc, dg = path_forces.function(tree, q, qd, qdd, qddd, world)
-    at = [Jet(pair) for pair in zip(q, qd, strict=True)]
-    once, twice = (
-        _resistance(tree, at, [Jet(pair) * speed for pair in zip(qd, qdd, strict=True)]) for speed in (1.0, 2.0)
-    )
+    m, c, g, dm, dc, dg = path_forces.function(machine, q, qd, qdd, qddd, world)
+    at, slope = along_motion(machine, (q, qd, qdd), 1)
+    once, twice = (_resistance(machine, at, [x * speed for x in slope]) for speed in (1.0, 2.0))
     b = [y - x for x, y in zip(once, twice, strict=True)]
     a = [x - y for x, y in zip(once, b, strict=True)]
     friction = [[part(x, k) for x in values] for k in (0, 1) for values in (a, b)]
     return ([*m, *c, *g, *friction[0], *friction[1], *dm, *dc, *dg, *friction[2], *friction[3], *qd],)
 
 
-def _resistance(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
-    """What friction and damping take at each coordinate: the resistance less that at rest."""
-    total: list[Scalar] = [0.0] * tree.nv
-    none = [0.0] * tree.nv
-    for body in tree.bodies[1:]:
+@algorithm(inputs="q qd qdd qddd", outputs={"q_tree": ("nt",), "first": NR, "second": NR, "third": NR})
+def path_joints(
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], qddd: Sequence[Scalar]
+) -> Outputs:
+    """Positions of all joints along a path, those that follow too, and three derivatives of them by s."""
+    _, q_tree, first, second, third = machine.complete(q, qd, qdd, qddd)
+    return [number(x) for x in q_tree], first, second, third
+
+
+def _resistance(machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+    """What friction and damping take at each drive: the resistance of all joints less that at rest."""
+    at = machine.at(q)
+    rates, _ = at.led(qd, [0.0] * machine.nv)
+    total: list[Scalar] = [0.0] * at.tree.nv
+    none = [0.0] * at.tree.nv
+    for body in at.tree.bodies[1:]:
         if body.is_single:
-            total[body.v] += body.resistance(q, qd, none) - body.resistance(q, none, none)
-    return total
+            total[body.v] += body.resistance(at.q, rates, none) - body.resistance(at.q, none, none)
+    return list(at.drives(total)) if not all(map(is_zero, total)) else [0.0] * len(at.drive_rates(rates))

@@ -21,11 +21,14 @@ from linkwise.planning.program import Dual, Program
 from linkwise.planning.result import Plan
 from linkwise.planning.setup import problem_of
 from linkwise.planning.terms import effort
+from linkwise.planning.variables import Variables
 from linkwise.planning.words import Sum, positive
 from linkwise.robot.robot import Robot
 
 KNOTS = ("even", "free")
 ROUNDS = 8  # of adding constraint points
+STAGES, NEAR = 20, 1.6  # solves, and the factor between durations, where a solver went astray
+GAIN = 1e-3  # of the objective: less than that is none
 COARSE, SLIGHT = 20, 1e-3  # control points of a first approach, and how little the objective counts there
 
 
@@ -55,8 +58,9 @@ def plan(
     motion is then judged on an eight times finer grid, and points are added where it is beyond a limit.
 
     Args:
-        robot: whose joints have one degree of freedom each.
-        start: positions at rest (n), by joint, or an `lw.planning.State`; None where it is free.
+        robot: whose joints have one degree of freedom each, but for those in loops, such as a platform on legs.
+        start: positions at rest (n), by joint, or an `lw.planning.State`; None where it is free. With loops, of what
+            leads, or of all joints; joints that follow may be named as a guess, which chooses the assembly mode.
         goal: the same at the end.
         minimize: terms, such as lw.cost.time() + 0.01 * lw.cost.effort(); the duration if not given.
         subject_to: constraints, such as lw.limit.joints("velocity", "effort").
@@ -126,9 +130,11 @@ def _solved(
     for k in range(rounds):
         program = problem.program(variables, grid)
         warm = program.multipliers(duals) if duals else None
-        answer = solvers.solve(
-            solver, program, variables.of(curve), monitor, tolerance=1e-8, iterations=iterations, warm=warm
-        )
+        how: dict[str, Any] = {"tolerance": 1e-8, "iterations": iterations}
+        answer = solvers.solve(solver, program, variables.of(curve), monitor, **how, warm=warm)
+        if answer.status == "stopped" and variables.time_is_free and _gained_nothing(program, curve, answer.x):
+            curve = _by_durations(problem, variables, grid, curve, monitor, solver, how)
+            answer = solvers.solve(solver, program, variables.of(curve), monitor, **how)
         duals = program.duals(answer.multipliers)
         spent += program.seconds
         curve = variables.curve(answer.x)
@@ -141,6 +147,31 @@ def _solved(
             break
         grid = finer
     return found
+
+
+def _gained_nothing(program: Program, curve: Curve, x: Array) -> bool:
+    """Whether a motion that was found is hardly better than the one before."""
+    before = program.f(program.variables.of(curve))
+    return program.f(x) > before - GAIN * abs(before)
+
+
+def _by_durations(
+    problem: Problem, variables: Variables, grid: Array, curve: Curve, monitor: Any, solver: str, how: dict[str, Any]
+) -> Curve:
+    """The motion by solves in each of which the duration stays near that of the last one.
+
+    Far from its best duration a motion is far from all limits, and a solver may go astray in its first steps.
+    """
+    for _ in range(STAGES):
+        near = variables.near(curve.duration, NEAR)
+        program = problem.program(near, grid)
+        answer = solvers.solve(solver, program, near.of(curve), monitor, **how)
+        if answer.status != "converged":
+            break
+        curve = near.curve(answer.x)
+        if not near.edge(curve.duration):
+            break
+    return curve
 
 
 def _result(problem: Problem, found: Found, monitor: Any, solver: str, seconds: float) -> Plan:
@@ -159,7 +190,7 @@ def _result(problem: Problem, found: Found, monitor: Any, solver: str, seconds: 
     return Plan(
         problem.robot, found.curve, program.f(x), found.answer.status, found.worst, terms,
         _multipliers(program, found.answer.multipliers), facts, program.duals(found.answer.multipliers),
-        Carrier.of(problem.base) if problem.base else None,
+        Carrier.of(problem.base) if problem.base else None, problem.chart,
     )  # fmt: skip
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkwise.figures import COLOURS, LIMIT, LINE, style
+from linkwise.planning.chart import drive_names
 from linkwise.planning.curve import Array
 from linkwise.planning.result import Plan
+from linkwise.robot.joint import Joint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,37 +25,39 @@ def figure_of(plan: Plan) -> Figure:
     from matplotlib.figure import Figure
 
     robot, t = plan.robot, plan.times()
-    joints = [robot.joint(n) for n in robot.names]
-    sliding = {j.freedom.slides for j in joints}
+    joints, drives = ([robot.joint(n) for n in names] for names in (robot.names, drive_names(robot)))
 
-    def unit(angle: str, length: str) -> str:
+    def unit(of: list[Joint], angle: str, length: str) -> str:
+        sliding = {slides for j in of for slides in j.freedom.lengths}
         return ", ".join(u for u, there in ((angle, False in sliding), (length, True in sliding)) if there)
 
     panels = (
-        ("position", plan.q(t), unit("rad", "m"), None),
-        ("speed", plan.qd(t), unit("rad/s", "m/s"), "velocity"),
-        ("torque or force", plan.tau(t), unit("N m", "N"), "effort"),
-        ("its rate", plan.tau_dot(t), unit("N m/s", "N/s"), "effort_rate")
+        ("position", "q", joints, unit(joints, "rad", "m"), None),
+        ("speed", "qd", joints, unit(joints, "rad/s", "m/s"), "velocity"),
+        ("torque or force", "tau", drives, unit(drives, "N m", "N"), "effort"),
+        ("its rate", "tau_dot", drives, unit(drives, "N m/s", "N/s"), "effort_rate")
         if plan.has_rates
-        else ("jerk", plan.qddd(t), unit("rad/s^3", "m/s^3"), "jerk"),
+        else ("jerk", "qddd", joints, unit(joints, "rad/s^3", "m/s^3"), "jerk"),
     )
     with style():
         figure = Figure(figsize=(10.0, 6.2), layout="constrained")
         grid = figure.subplots(2, 2, sharex=True)
-        for axes, (title, values, label, limit) in zip(grid.flat, panels, strict=True):
-            bounds = {getattr(j.limits, limit) for j in joints} if limit else set()
-            _panel(axes, t, values, robot.names, bounds)
+        for axes, (title, quantity, of, label, limit) in zip(grid.flat, panels, strict=True):
+            bounds = {getattr(j.limits, limit) for j in of} if limit else set()
+            names = [name.removeprefix(f"{quantity}.") for name in plan.names(quantity)]
+            _panel(axes, t, getattr(plan, quantity)(t), names, bounds)
             axes.set_title(title, fontweight="bold")
             axes.set_ylabel(label)
-        if len(robot.names) <= LEGEND:
-            grid[0, 1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.4)
+        for axes in (grid[0, 1], grid[1, 1])[: 1 if joints == drives else 2]:
+            if len(axes.lines) <= LEGEND:
+                axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.4)
         for axes in grid[1]:
             axes.set_xlabel("time, s")
         figure.suptitle(f"{robot.name}: {plan.words}", x=0.01, ha="left", fontsize=11)
     return figure
 
 
-def _panel(axes: Axes, t: Array, values: Array, names: tuple[str, ...], bounds: set[float]) -> None:
+def _panel(axes: Axes, t: Array, values: Array, names: Sequence[str], bounds: set[float]) -> None:
     for k, name in enumerate(names):
         colour = LINE if len(names) == 1 else COLOURS[k % len(COLOURS)]
         dashes = ("-", "--", ":", "-.")[k // len(COLOURS) % 4]

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 from linkwise.algorithms.algorithm import World, moving_base
-from linkwise.algorithms.closed_chain import Linkage
-from linkwise.algorithms.closed_wrenches import closed_wrenches
 from linkwise.algorithms.elastic_feedforward import motors_of_motion
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.algorithms.kinematics import link_velocities, world_poses
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
-from linkwise.jet import Jet, part
+from linkwise.mechanism.machine import AnyMachine, Machine
 from linkwise.mechanism.structure import structure_of
+from linkwise.planning.chart import Chart, chart_of, joint_places
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
-from linkwise.scalar import Scalar
+from linkwise.scalar import Scalar, number
 from linkwise.spatial import Motion, Pose, Wrench
 from linkwise.vector import Vec3
 
@@ -32,35 +31,19 @@ def carriers(robot: Robot) -> list[str]:
     return [*(j.name for j in robot.joints if not j.is_fixed), *(loop.name for loop in robot.loops)]
 
 
-class Series(NamedTuple):
-    """A closed chain whose scalars carry their rates: how all joints move, and the accelerations of those that lead."""
-
-    linkage: Linkage
-    qd: list[Scalar]
-    qdd: list[Scalar]
-    qdd_i: list[Scalar]
-
-
-def _drives(linkage: Linkage, qd: Sequence[Scalar], qdd_i: Sequence[Scalar], world: World) -> list[Scalar]:
-    """Torques of all joints of a closed chain; passive ones have none."""
-    found: list[Scalar] = [0.0] * linkage.tree.nv
-    torques = linkage.shared(linkage.forces(qd, qdd_i, world).force)
-    for v, x in zip(linkage.part.active, torques, strict=True):
-        found[v] = x
-    return found
-
-
 class Point:
     """An instant of a motion: `q`, `qd`, `qdd`, `qddd`, `qdddd`, and all that follows from them.
 
-    Functions of users take one and return an expression, written with operators and `linkwise.scalar`.
+    These are of the joints; with loops, of those that lead, and `joint_motion` has all. Functions of users take one
+    and return an expression, written with operators and `linkwise.scalar`.
 
     Args:
         robot: what moves.
-        motion: q and its derivatives (n each).
+        motion: the numbers on splines and their derivatives (n each).
         s: the fraction of the motion's time that has passed.
         data: what the row's own function of s gave there.
         base: velocity, acceleration and jerk of the base (6 each), where it moves.
+        chart: what the numbers are; those of `chart_of(robot)` if not given.
     """
 
     def __init__(
@@ -70,36 +53,64 @@ class Point:
         s: Scalar = 0.0,
         data: Sequence[Scalar] = (),
         base: Sequence[Sequence[Scalar]] = (),
+        chart: Chart | None = None,
     ) -> None:
         self.robot = robot
-        self.q, self.qd, self.qdd, self._qddd, self.qdddd = (list(x) for x in motion)
+        self.chart = chart or chart_of(robot)
+        self.q, self.qd, self.qdd, self.qddd, self.qdddd = self.chart.lead_motion(motion)
+        self._followers = self.chart.followers(motion[0])
         self.s, self.data, self._base = s, list(data), base
-        if robot.loops:  # the independent joints lead
-            self._leads = [[x[v] for v in self._linkage.part.independent] for x in (self.qd, self.qdd, self._qddd)]
-            self.qd, self.qdd = self._linkage.led(*self._leads[:2])
+
+    def _machine(self, tree: Tree) -> AnyMachine:
+        """What algorithms ask, with a tree that has the same dynamics."""
+        if not self.robot.loops:
+            return tree
+        found = tuple(self._followers) if self.chart.sought else None
+        return Machine(tree, self.tree, structure_of(self.robot), found)
 
     @cached_property
-    def _linkage(self) -> Linkage:
-        """The loops of the robot, where it has some."""
-        return Linkage(self._lean, self.q, structure_of(self.robot).part)
+    def _posture(self) -> Any:
+        """All joints, where they are now."""
+        return self._machine(self.tree).at(self.q)
 
     @cached_property
-    def _series(self) -> Series:
-        """The closed motion with its rate."""
-        pairs = zip([self.q, *self._leads[:2]], [self.qd, *self._leads[1:]], strict=True)
-        q, qd_i, qdd_i = ([Jet(x) for x in zip(*pair, strict=True)] for pair in pairs)
-        linkage = Linkage(self._lean, q, self._linkage.part)
-        return Series(linkage, *linkage.led(qd_i, qdd_i), qdd_i)
+    def _rates(self) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        """Velocities and accelerations of all joints."""
+        velocities, accelerations = self._posture.led(self.qd, self.qdd)
+        return velocities, accelerations
 
     @cached_property
-    def qddd(self) -> list[Scalar]:
-        """Jerks (n)."""
-        return [part(x, 1) for x in self._series.qdd] if self.robot.loops else self._qddd
+    def _jerks(self) -> Sequence[Scalar]:
+        """Jerks of all joints."""
+        found: Sequence[Scalar] = self._machine(self.tree).complete(self.q, self.qd, self.qdd, self.qddd)[-1]
+        return found
 
-    @property
+    @cached_property
+    def positions(self) -> list[Scalar]:
+        """Positions of all joints, in the order of those of `robot.opened()`."""
+        return [number(x) for x in self._posture.q]
+
+    def joint_motion(self, order: int) -> list[Scalar]:
+        """Positions of joints of one degree of freedom, those that follow too, or their first, ... third derivative."""
+        places = joint_places(self.robot).values()
+        if not order:
+            return [number(self._posture.q[q]) for q, _ in places]
+        values = self._jerks if order > 2 else self._rates[order - 1]
+        return [values[v] for _, v in places]
+
+    @cached_property
+    def drive_rates(self) -> list[Scalar]:
+        """Velocities at which the drives move, in the order of `tau`."""
+        return list(self._posture.drive_rates(self._rates[0]))
+
+    @cached_property
     def gap(self) -> list[Scalar]:
-        """What the loops are open by: rad, and parts of the mechanism's size."""
-        return self._linkage.equations.gap()
+        """What loops without a closed form are open by: rad, and parts of the mechanism's size."""
+        structure = structure_of(self.robot)
+        machine = self._machine(self.tree)
+        block, weights = structure.part.blocks[-1], structure.part.weights
+        values = machine.at(self.q, closed=False).gap(block)  # type: ignore[call-arg, union-attr]
+        return [x * weights[r] for x, r in zip(values, block.rows, strict=True)]
 
     @cached_property
     def tree(self) -> Tree:
@@ -117,15 +128,11 @@ class Point:
 
     @cached_property
     def tau(self) -> list[Scalar]:
-        """Torques of the drives (n): generalised forces, where drives are elastic those of their motors.
-
-        In loops passive joints have none.
-        """
-        if self.robot.loops:
-            return _drives(self._linkage, self.qd, self._leads[1], self._world())
+        """Torques of the drives: generalised forces, where drives are elastic those of their motors."""
         if self.tree.elastic_bodies:
             return self._motors[3]
-        (tau,) = inverse_dynamics.function(self._lean, self.q, self.qd, self.qdd, world=self._world())
+        machine = self._machine(self._lean)
+        (tau,) = inverse_dynamics.function(machine, self.q, self.qd, self.qdd, world=self._world())
         return list(tau)
 
     @cached_property
@@ -147,30 +154,23 @@ class Point:
 
     @cached_property
     def tau_dot(self) -> list[Scalar]:
-        """Their rates (n)."""
+        """Their rates."""
         if self.tree.elastic_bodies:
             raise InputError("effort_rate: expected rigid drives, got elastic ones. Bound jerks, or use robot.rigid().")
-        if self.robot.loops:
-            linkage, qd, _, qdd_i = self._series
-            return [part(x, 1) for x in _drives(linkage, qd, qdd_i, self._world(rates=True))]
         motion = (self.q, self.qd, self.qdd, self.qddd)
-        world = self._world(rates=True)
-        _, rates = force_rates.function(self._lean, *motion, world=world, order=1, route="recursion")
+        world, route = self._world(rates=True), "series" if self.robot.loops else "recursion"
+        _, rates = force_rates.function(self._machine(self._lean), *motion, world=world, order=1, route=route)
         return list(rates)
 
     @cached_property
     def _wrenches(self) -> list[list[Scalar]]:
         """Through the joints that move, and through those that were cut."""
-        if self.robot.loops:
-            linkage = Linkage(self.tree, self.q, self._linkage.part)
-            found = closed_wrenches(linkage, self.qd, self.qdd, self._world())
-            six = [*found.wrenches, *found.cuts]
-            return [six[k : k + 6] for k in range(0, len(six), 6)]
         state = [self.q, self.qd, self.qdd]
         if self.tree.elastic_bodies:
             state = [x + motors for x, motors in zip(state, self._motors[:3], strict=True)]
-        _, flat = joint_wrenches.function(self.tree, *state, world=self._world())
-        return [list(flat[k : k + 6]) for k in range(0, len(flat), 6)]
+        _, through, cut = joint_wrenches.function(self._machine(self.tree), *state, world=self._world())
+        six = [*through, *cut]
+        return [six[k : k + 6] for k in range(0, len(six), 6)]
 
     def wrench(self, joint: str) -> Wrench:
         """The reaction through a joint, on its child link at the joint, in the link's axes.
@@ -185,7 +185,7 @@ class Point:
 
     @cached_property
     def _poses(self) -> list[Pose]:
-        return world_poses(self.tree, self.q)
+        return world_poses(self.tree, self._posture.q)
 
     def pose(self, frame: str) -> Pose:
         """Where a frame or link is in the world."""
@@ -195,6 +195,6 @@ class Point:
     def velocity(self, frame: str) -> Motion:
         """Velocity of a frame's origin, and its angular velocity, in world axes."""
         i, X = self.tree.place(frame)
-        v = link_velocities(self.tree, self.q, self.qd, World())[i].carried_to(X.R, X.p)
+        v = link_velocities(self.tree, self._posture.q, self._rates[0], World())[i].carried_to(X.R, X.p)
         R = self.pose(frame).R
         return Motion(R @ v.linear, R @ v.angular)

@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError
-from linkwise.planning.bounds import open_chain, positive, whole
+from linkwise.kernel.compile import compile
+from linkwise.mechanism.structure import structure_of
+from linkwise.planning.bounds import a_robot, positive, whole
+from linkwise.planning.loops import given
 from linkwise.planning.reach import step_kernel
 from linkwise.robot.coordinates import find
+from linkwise.robot.leading import looped_groups
 from linkwise.robot.robot import Robot
 from linkwise.spatial import Pose
 
@@ -19,6 +23,7 @@ Array = NDArray[np.float64]
 
 HARDER, SOFTER = 8.0, 0.2  # factors of the damping after a step that failed, and after one that helped
 STUCK = 1e8  # a damping at which a row is given up
+SAME = 1e-6  # rad or m, by which closed loops may be off what was found, and joints off their limits
 WIDE = 1e3  # a bound for joints without limits, so that differences stay finite
 
 
@@ -58,43 +63,53 @@ def inverse_kinematics(
     A joint that would leave its limits is put on the limit, and the others are solved again. Rows that do not converge
     are tried again from random positions.
 
+    With loops the joints that follow are unknowns too, the loop equations are solved along, and the positions found are
+    those of what leads, in the assembly mode of the robot's reference.
+
     Args:
         robot: whose joints move.
         frame: a frame or link.
         pose: T_world_frame (..., 4, 4); or positions (..., 3), for which any rotation will do.
-        guess: positions (..., nq) to start from, by name or as an array; zero, put within limits, without it.
+        guess: positions (..., nq) to start from, by name or as an array; zero, put within limits, without it, and with
+            loops the reference.
         mask: six weights of the directions of the target's axes, linear first; 0 leaves a direction free, such as
             (1, 1, 1, 1, 1, 0) for a tool that may turn about its z axis.
-        joints: those that may move; the others stay at the guess. All but floating ones without it.
+        joints: those that may move; the others stay at the guess. All but floating ones without it; of loops those
+            that lead, which the others follow.
         tolerance: of the weighted error, in m and rad.
         iterations: at most, from each start.
         restarts: random starts for rows that did not converge from the guess.
         seed: of those starts.
     """
-    open_chain(robot, "inverse_kinematics")
+    a_robot(robot, "inverse_kinematics")
     targets, weights = _targets(pose, mask)
     robot.frame(frame)
     moving = _moving(robot, joints)
-    start = _start(robot, guess)
+    start = _closed(robot, _start(robot, guess))
     positive(tolerance, "inverse_kinematics tolerance")
     whole(iterations, 1, "inverse_kinematics iterations")
     whole(restarts, 0, "inverse_kinematics restarts")
     batch = np.broadcast_shapes(targets.shape[:-2], start.shape[:-1])
     T = np.broadcast_to(targets, (*batch, 4, 4)).reshape(-1, 4, 4)
-    q = np.broadcast_to(start, (*batch, robot.nq)).reshape(-1, robot.nq)
+    q = np.broadcast_to(start, (*batch, start.shape[-1])).reshape(-1, start.shape[-1])
     problem = _Problem(robot, frame, weights, moving, float(tolerance))
     found = problem.solve(T, problem.inside(q), iterations)
+    if robot.loops:
+        found = problem.assembled(T, found)
     rng = np.random.default_rng(seed)
     for _ in range(restarts):
         rows = np.flatnonzero(~found.converged & np.isfinite(T).all(axis=(1, 2)))
         if not len(rows):
             break
         again = problem.solve(T[rows], problem.random(q[rows], rng), iterations)
+        if robot.loops:
+            again = problem.assembled(T[rows], again)
         error = found.position_error[rows] ** 2 + found.rotation_error[rows] ** 2
         better = again.converged | (again.position_error**2 + again.rotation_error**2 < error)
         for all_, some in zip(found, again, strict=True):
             all_[rows[better]] = some[better]
-    q = _with_motors(robot, found.q).reshape(*batch, robot.nq)
+    leads = found.q[:, list(structure_of(robot).lead_q)] if robot.loops else _with_motors(robot, found.q)
+    q = leads.reshape(*batch, robot.nq)
     errors = found.position_error.reshape(batch), found.rotation_error.reshape(batch)
     return Reached(q, found.converged.reshape(batch), *errors)
 
@@ -103,8 +118,9 @@ class _Problem:
     """One frame of a robot, the directions that count, and the joints that move."""
 
     def __init__(self, robot: Robot, frame: str, weights: Array, moving: Array, tolerance: float) -> None:
-        self.robot, self.weights, self.moving, self.tolerance = robot, weights, moving, tolerance
+        self.machine, self.weights, self.moving, self.tolerance = robot, weights, moving, tolerance
         self.kernel = step_kernel(robot, frame)
+        robot = robot.opened()
         self.lower, self.upper = np.full(robot.nq, -np.inf), np.full(robot.nq, np.inf)
         self.range = np.zeros((2, robot.nq))  # where random starts are drawn
         for j in robot.joints:
@@ -127,17 +143,38 @@ class _Problem:
         return np.where(self.free, np.clip(q, self.lower, self.upper), q)
 
     def random(self, q: Array, rng: np.random.Generator) -> Array:
-        """Positions drawn at random for the joints that move."""
-        return np.where(self.free, rng.uniform(self.range[0], self.range[1], q.shape), q)
+        """Positions drawn at random for the joints that move; the given ones where loops cannot be closed there."""
+        drawn = np.where(self.free, rng.uniform(self.range[0], self.range[1], q.shape), q)
+        if not self.machine.loops:
+            return drawn
+        found = compile(self.machine).positions(drawn[:, list(structure_of(self.machine).lead_q)])
+        return np.where(found.converged[:, None], found.q, q)
+
+    def assembled(self, T: Array, found: Reached) -> Reached:
+        """What was found, with loops closed as the machine closes them; another assembly mode is not reached."""
+        closed = compile(self.machine).positions(found.q[:, list(structure_of(self.machine).lead_q)])
+        same = closed.converged & (np.abs(closed.q - found.q).max(axis=1) < SAME)
+        q = np.where(same[:, None], closed.q, found.q)
+        _, errors, _ = self.kernel(q, T, np.ones(len(q)), *self._extra)
+        position, rotation, _ = np.sqrt(errors).T
+        return Reached(q, same & (errors.sum(axis=1) <= self.tolerance**2) & self.within(q), position, rotation)
+
+    def within(self, q: Array) -> NDArray[np.bool_]:
+        """Whether the joints that move are within their limits."""
+        out = self.free & ((q < self.lower - SAME) | (q > self.upper + SAME))
+        return np.asarray(~out.any(axis=1))
+
+    @property
+    def _extra(self) -> tuple[Array, ...]:
+        return self.weights, self.moving, np.maximum(self.lower, -WIDE), np.minimum(self.upper, WIDE)
 
     def solve(self, T: Array, q: Array, iterations: int) -> Reached:
         """Steps for the rows that have not converged."""
-        extra = (self.weights, self.moving, np.maximum(self.lower, -WIDE), np.minimum(self.upper, WIDE))
         rows = np.arange(len(q))
-        best, errors = q.copy(), np.full((len(q), 2), np.inf)
+        best, errors = q.copy(), np.full((len(q), 3 if self.machine.loops else 2), np.inf)
         here, target, damping = q.copy(), T, np.ones(len(q))
         for _ in range(iterations):
-            moved, before, after = self.kernel(here, target, damping, *extra)
+            moved, before, after = self.kernel(here, target, damping, *self._extra)
             helped = after.sum(axis=1) < before.sum(axis=1)
             here = np.where(helped[:, None], moved, here)
             now = np.where(helped[:, None], after, before)
@@ -147,7 +184,7 @@ class _Problem:
             rows, here, target, damping = rows[open_], here[open_], target[open_], damping[open_]
             if not len(rows):
                 break
-        position, rotation = np.sqrt(errors).T
+        position, rotation = np.sqrt(errors[:, :2]).T
         return Reached(best, errors.sum(axis=1) <= self.tolerance**2, position, rotation)
 
 
@@ -191,28 +228,51 @@ def _targets(pose: Any, mask: Any) -> tuple[Array, Array]:
 
 def _start(robot: Robot, guess: Any) -> Array:
     """Where to start: as given, or zero."""
+    if isinstance(guess, Mapping) and robot.loops:
+        reference = {n: robot.q()[s.q : s.q + s.nq] for n, s in robot.slots.items()}
+        end = given(robot, {**reference, **guess}, "inverse_kinematics guess")
+        return end.q if end.near is None else end.near
     if guess is None or isinstance(guess, Mapping):
         return robot.q(guess)
     try:
         q = np.asarray(guess, dtype=float)
     except (TypeError, ValueError) as error:
         raise InputError(f"inverse_kinematics guess: expected {robot.nq} positions, got {guess!r}.") from error
-    if q.shape[-1:] != (robot.nq,) or not np.isfinite(q).all():
-        what = "with NaN or infinity" if q.shape[-1:] == (robot.nq,) else f"of shape {q.shape}"
+    fits = q.shape[-1:] in ((robot.nq,), (robot.opened().nq,))
+    if not fits or not np.isfinite(q).all():
+        what = "with NaN or infinity" if fits else f"of shape {q.shape}"
         raise InputError(f"inverse_kinematics guess: expected finite positions (..., {robot.nq}), got some {what}.")
     return q
 
 
 def _moving(robot: Robot, joints: Iterable[str] | None) -> Array:
-    """1 for the velocities that may be used, 0 for the others."""
-    moving = np.zeros(robot.nv)
-    chosen = [n for n, s in robot.slots.items() if s.nv == 1] if joints is None else joints
+    """1 for the velocities that may be used, 0 for the others; joints that follow are always used."""
+    every = robot.opened().slots
+    moving = np.zeros(robot.opened().nv)
+    inside = {name for group in looped_groups(robot) for name in group}
+    chosen = [n for n, s in robot.slots.items() if s.nv == 1 or n in inside] if joints is None else joints
     for name in [chosen] if isinstance(chosen, str) else chosen:
-        slot = find(robot, name)
+        find(robot, name)  # refuses what does not lead
+        slot = every[name]
         moving[slot.v : slot.v + slot.nv] = 1.0
     if not moving.any():
         raise InputError("inverse_kinematics joints: expected joints that may move, got none.")
+    for name, slot in every.items():
+        if name not in robot.slots:
+            moving[slot.v : slot.v + slot.nv] = 1.0
     return moving
+
+
+def _closed(robot: Robot, q: Array) -> Array:
+    """Positions of the whole tree, from those of what leads or of all joints."""
+    if not robot.loops or q.shape[-1] == robot.opened().nq != robot.nq:
+        return q
+    found = compile(robot).positions(q)
+    if not np.all(found.converged):
+        raise InputError(
+            "inverse_kinematics guess: expected positions at which the loops close, got some at which they do not."
+        )
+    return np.asarray(found.q)
 
 
 def _with_motors(robot: Robot, q: Array) -> Array:

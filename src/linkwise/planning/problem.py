@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
+from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.ends import Ends, State, ends
-from linkwise.planning.kernels import AT_REST, MOVING_BASE, PointKernel
+from linkwise.planning.kernels import PointKernel, at_rest, moving_base
 from linkwise.planning.loops import closure_rows
 from linkwise.planning.program import Program
 from linkwise.planning.rows import LinearRows, Rows
@@ -56,6 +57,7 @@ class Problem:
         longest: bounds of a free duration, or None.
         points: constraint points in every span of the spline.
         kernels: those made so far; problems that differ in curve and duration alone share them.
+        given_chart: what the numbers on splines are, in which both ends are given; those of `chart_of` without it.
     """
 
     robot: Robot
@@ -68,17 +70,23 @@ class Problem:
     longest: tuple[float, float] | None = None
     points: int = 3
     kernels: dict[Any, PointKernel] = field(default_factory=dict)
+    given_chart: Chart | None = None
+
+    @cached_property
+    def chart(self) -> Chart:
+        """What the numbers on splines are."""
+        return self.given_chart or chart_of(self.robot)
 
     @cached_property
     def ends(self) -> Ends:
-        return ends(self.robot, self.basis, self.start, self.goal, self.duration)
+        return ends(self.chart, self.basis, self.start, self.goal, self.duration)
 
     # ---- rows and kernels
 
     @cached_property
     def rows(self) -> list[Rows]:
         """All rows of instants."""
-        closure = closure_rows(self.robot, self.basis, self.ends.fixed) if self.robot.loops else []
+        closure = closure_rows(self.chart, self.basis, self.ends.fixed)
         return [*(r for c in self.constraints for r in c.rows(self.robot)), *self.ends.rows, *closure]
 
     @cached_property
@@ -98,7 +106,8 @@ class Problem:
 
     def _kernel(self, key: Any, rows: Sequence[Rows]) -> PointKernel:
         if key not in self.kernels:
-            self.kernels[key] = PointKernel(self.robot, rows, MOVING_BASE if self.base else AT_REST)
+            around = moving_base(self.chart) if self.base else at_rest(self.chart)
+            self.kernels[key] = PointKernel(self.robot, rows, around)
         return self.kernels[key]
 
     @property
@@ -145,8 +154,8 @@ class Problem:
 
     @cached_property
     def box(self) -> tuple[Array, Array]:
-        """Bounds of the joints' positions."""
-        lower, upper = np.full(len(self.robot.names), -np.inf), np.full(len(self.robot.names), np.inf)
+        """Bounds of the numbers on splines."""
+        lower, upper = np.full(self.chart.n, -np.inf), np.full(self.chart.n, np.inf)
         for low, high in (b for c in self.constraints if (b := c.box(self.robot)) is not None):
             lower, upper = np.maximum(lower, low), np.minimum(upper, high)
         return lower, upper
@@ -161,7 +170,7 @@ class Problem:
         if self.duration is not None:
             shortest = longest = self.duration
         return Variables(
-            self.basis, len(self.robot.names), np.append(lower.ravel(), shortest), np.append(upper.ravel(), longest)
+            self.basis, self.chart.n, np.append(lower.ravel(), shortest), np.append(upper.ravel(), longest)
         )
 
     def _check_ends(self, fixed: Any, lower: Array, upper: Array) -> None:
@@ -170,7 +179,7 @@ class Problem:
             k, j = np.argwhere(out)[0]
             which = "start" if k < self.basis.count / 2 else "goal"
             raise InputError(
-                f"{which}: joint {self.robot.names[j]!r} is to be at {self.ends.fixed[k, j]:g}, outside of its limits"
+                f"{which}: joint {self.chart.names[j]!r} is to be at {self.ends.fixed[k, j]:g}, outside of its limits"
                 f" {lower[k, j]:g} to {upper[k, j]:g}. Choose another {which}."
             )
 

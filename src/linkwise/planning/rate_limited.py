@@ -162,15 +162,15 @@ class _Limits:
     """All limits at the points as distances, positive where they are kept, (rows, points)."""
 
     def __init__(self, rows: PathRows, tight: Array) -> None:
-        self.rows, self.tight, b, q = rows, tight, rows.model.bounds, rows.q
+        self.rows, self.tight, b, q = rows, tight, rows.model.bounds, rows.joints
         with np.errstate(divide="ignore"):
             fastest = np.square(b.velocity / np.abs(q[1])).min(axis=1)
         self.slowness = tight**2 / fastest if np.isfinite(b.velocity).any() else None
         self.effort, self.rate = np.isfinite(b.effort), np.isfinite(b.effort_rate)
-        zero = np.zeros_like(rows.m)
-        self.qdd = _shares((q[2], q[1], zero, zero), b.acceleration, tight)
-        self.qddd = _shares((q[3], 3.0 * q[2], q[1], zero), b.jerk, tight)
-        self.tau = _shares((rows.c, rows.m, zero, rows.g), b.effort, tight)
+        none, no_torque = np.zeros_like(q[1]), np.zeros_like(rows.m)
+        self.qdd = _shares((q[2], q[1], none, none), b.acceleration, tight)
+        self.qddd = _shares((q[3], 3.0 * q[2], q[1], none), b.jerk, tight)
+        self.tau = _shares((rows.c, rows.m, no_torque, rows.g), b.effort, tight)
         self.tau_dot = _shares((rows.dc, rows.dm + 2.0 * rows.c, rows.m, rows.dg), b.effort_rate, tight)
 
     def margins(self, z: Array) -> Array:
@@ -232,7 +232,7 @@ class _Limits:
         rows, limit = self.rows, self.rows.model.bounds.effort
         hold = np.abs(rows.g + rows.friction(np.full(len(rows.g), 1e-9)).torque) / limit
         joint = int(np.argmax(hold.max(axis=0)))
-        name, k = rows.model.robot.coordinates[joint], int(np.argmax(hold[:, joint]))
+        name, k = rows.model.names["effort"][joint], int(np.argmax(hold[:, joint]))
         if not hold[k, joint] >= 1.0:
             return InputError(
                 "retime: no motion keeps all limits, however slow. Does the path have finite derivatives everywhere?"

@@ -10,6 +10,9 @@ from linkwise.algorithms.kinematics import jacobian, world_pose
 from linkwise.errors import InputError
 from linkwise.kernel.kernel import Compiled
 from linkwise.mechanism.linear import factorise, solve
+from linkwise.mechanism.loops import cuts
+from linkwise.mechanism.partition import Partition
+from linkwise.mechanism.structure import structure_of
 from linkwise.planning.traced import traced
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
@@ -26,21 +29,24 @@ KEPT = 64  # kernels
 def step_kernel(robot: Robot, frame: str) -> Compiled:
     """(q, T, damping, weights, moving, lower, upper) -> q_next, before, after: one step towards a pose T.
 
-    `before` and `after` are the squared errors of position and rotation.
+    `before` and `after` are the squared errors of position and rotation; with loops, in which q are positions of all
+    joints, also of closure.
     """
-    nq, nv = robot.nq, robot.nv
+    nq, nv, errors = robot.opened().nq, robot.opened().nv, 3 if robot.loops else 2
+    part = structure_of(robot).part if robot.loops else None
 
     def step(tree: Tree, *inputs: list[Scalar]) -> Sequence[Sequence[Scalar]]:
         """One damped step towards a pose, and the squared errors before and after it."""
-        return _step(tree, frame, *inputs)
+        return _step(tree, frame, part, *inputs)
 
     shapes = {"q": (nq,), "T": (4, 4), "damping": (), "weights": (6,), "moving": (nv,), "lower": (nq,), "upper": (nq,)}
-    return traced("reach", robot, step, shapes, {"q_next": (nq,), "before": (2,), "after": (2,)})
+    return traced("reach", robot, step, shapes, {"q_next": (nq,), "before": (errors,), "after": (errors,)})
 
 
 def _step(
     tree: Tree,
     frame: str,
+    part: Partition | None,
     q: list[Scalar],
     T: list[Scalar],
     damping: list[Scalar],
@@ -50,10 +56,10 @@ def _step(
     upper: list[Scalar],
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     target = Pose.of_matrix([T[4 * k : 4 * k + 4] for k in range(4)])
-    e, J = _error(tree, frame, q, target, weights)
+    e, J = _error(tree, frame, part, q, target, weights)
     J = [[x * m for x, m in zip(row, moving, strict=True)] for row in J]
     before = _squares(e)
-    soft = damping[0] * (before[0] + before[1]) + LEAST
+    soft = damping[0] * sum(before[1:], before[0]) + LEAST
     dq = _damped(J, e, soft, [1.0] * tree.nv)
 
     # joints that would leave their limits go to them, and the others make up for it
@@ -70,13 +76,16 @@ def _step(
     for at, to in tree.singles:
         end = where(less(moved[at], lower[at]), lower[at], where(less(upper[at], moved[at]), upper[at], moved[at]))
         moved[at] = where(less(0.5, moving[to]), end, q[at])
-    return moved, before, _squares(_error(tree, frame, moved, target, weights)[0])
+    return moved, before, _squares(_error(tree, frame, part, moved, target, weights)[0])
 
 
 def _error(
-    tree: Tree, frame: str, q: Sequence[Scalar], target: Pose, weights: Sequence[Scalar]
+    tree: Tree, frame: str, part: Partition | None, q: Sequence[Scalar], target: Pose, weights: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[list[Scalar]]]:
-    """The weighted error of a frame's pose in the target's axes, and its derivatives along tangent vectors."""
+    """The weighted error of a frame's pose in the target's axes, then what loops are open by, and derivatives of both.
+
+    These are along tangent vectors.
+    """
     i, X = tree.place(frame)
     here = world_pose(tree, q, i) @ X
     R = target.R.T @ here.R
@@ -89,7 +98,14 @@ def _error(
         linear, omega = (Vec3(*(flat[(r + b) * tree.nv + k] for r in range(3))) for b in (0, 3))
         columns.append([*(R @ linear), *(omega * lever + cross(half, omega))])
     rows = [[w * c[r] for c in columns] for r, w in enumerate(weights)]
-    return [w * x for w, x in zip(weights, e, strict=True)], rows
+    e = [w * x for w, x in zip(weights, e, strict=True)]
+    if part is not None:
+        every = cuts(tree, q, part.loops, part.normals)
+        gap = [x for cut in every for x in cut.gap()]
+        slopes = [row for cut in every for row in cut.jacobian()]
+        e += [gap[r] * part.weights[r] for r in part.rows]
+        rows += [[x * part.weights[r] for x in slopes[r]] for r in part.rows]
+    return e, rows
 
 
 def _quaternion(R: Mat3) -> tuple[Vec3, Scalar]:
@@ -113,8 +129,9 @@ def _quaternion(R: Mat3) -> tuple[Vec3, Scalar]:
 
 
 def _squares(e: Sequence[Scalar]) -> list[Scalar]:
-    """The squared errors of position and rotation."""
-    return [dot(Vec3(*e[k : k + 3]), Vec3(*e[k : k + 3])) for k in (0, 3)]
+    """The squared errors of position and rotation, and of closure where there are loops."""
+    found = [dot(Vec3(*e[k : k + 3]), Vec3(*e[k : k + 3])) for k in (0, 3)]
+    return [*found, sum((x * x for x in e[6:]), 0.0)] if e[6:] else found
 
 
 def _damped(

@@ -139,7 +139,7 @@ def _passes(strips: _Strips, x: Array, rows: PathRows) -> Array:
 
 def _strips(rows: PathRows, x: Array, z: Array | None, tight: Array | None) -> _Strips:
     """All rows of each interval: at its start, and at its end with the same u."""
-    b, q, c, g = rows.model.bounds, rows.q, rows.c, rows.g
+    b, q, c, g = rows.model.bounds, rows.joints, rows.c, rows.g
     if rows.model.has_friction:
         start = np.full(len(g), 1e-12)
         if z is not None:
@@ -148,7 +148,7 @@ def _strips(rows: PathRows, x: Array, z: Array | None, tight: Array | None) -> _
         friction = rows.friction(speed)
         bend = friction.by_speed / (2.0 * speed[:, None]) if z is not None else np.zeros_like(c)
         c, g = c + bend, g + friction.torque - bend * start[:, None]
-    groups = [(rows.m, c, g, b.effort), (q[1], q[2], np.zeros_like(g), b.acceleration)]
+    groups = [(rows.m, c, g, b.effort), (q[1], q[2], np.zeros_like(q[1]), b.acceleration)]
     n = len(x) - 1
     share = 1.0 / np.tile(np.ones(n) if tight is None else tight, 2)[:, None]
     parts = []
@@ -186,7 +186,7 @@ def _impossible(rows: PathRows, x: Array, k: int) -> InputError:
     hold = np.abs(rows.g) / limit
     worst = np.unravel_index(int(np.argmax(hold)), hold.shape)
     if hold[worst] >= 1.0:
-        name = rows.model.robot.coordinates[worst[1]]
+        name = rows.model.names["effort"][worst[1]]
         return InputError(
             f"retime: at s = {x[worst[0]]:.4g} the joint {name!r} needs {abs(rows.g[worst]):.4g} against gravity and"
             f" springs alone, but its effort is limited to {limit[worst[1]]:.4g}. Take a stronger drive or another"

@@ -13,9 +13,10 @@ import numpy as np
 from linkwise.algorithms import elastic_feedforward, force_rates, joint_wrenches
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.kernel.compile import compile
+from linkwise.motion.columns import endings
 from linkwise.planning.carrier import Carrier
+from linkwise.planning.chart import Chart, chart_of, drive_names
 from linkwise.planning.curve import Array, Curve
-from linkwise.planning.loops import Closing
 from linkwise.planning.problem import Worst
 from linkwise.planning.program import Dual
 from linkwise.planning.words import positive
@@ -43,6 +44,7 @@ class Plan:
         facts: how it was computed: solver, iterations, rounds, seconds.
         duals: multipliers of single rows, from which a solver can start again.
         carrier: how the base moves, or None where it stands still.
+        given_chart: what the numbers on the curve are; those of `chart_of` without it.
     """
 
     robot: Robot
@@ -55,6 +57,12 @@ class Plan:
     facts: Mapping[str, Any] = field(default_factory=dict)
     duals: tuple[Dual, ...] = field(default=(), repr=False)
     carrier: Carrier | None = field(default=None, repr=False)
+    given_chart: Chart | None = field(default=None, repr=False)
+
+    @cached_property
+    def chart(self) -> Chart:
+        """What the numbers on the curve are."""
+        return self.given_chart or chart_of(self.robot)
 
     @property
     def duration(self) -> float:
@@ -78,27 +86,32 @@ class Plan:
     # ---- the motion at any time
 
     def q(self, t: Any) -> Array:
-        """Positions at times t (...,), of shape (..., n); loops are closed exactly."""
-        return self._closing.q(self.curve(t)) if self._closing else self.curve(t)
+        """Positions at times t (...,), of shape (..., n); with loops, those of what leads."""
+        return self._motion(t, 1)[0]
 
     def qd(self, t: Any) -> Array:
         """Velocities."""
-        return self._closing.motion(self._motion(t))[1] if self._closing else self.curve(t, 1)
+        return self._motion(t, 2)[1]
 
     def qdd(self, t: Any) -> Array:
         """Accelerations."""
-        return self._closing.motion(self._motion(t))[2] if self._closing else self.curve(t, 2)
+        return self._motion(t, 3)[2]
 
     def qddd(self, t: Any) -> Array:
         """Jerks."""
-        return self._closing.motion(self._motion(t))[3] if self._closing else self.curve(t, 3)
+        return self._motion(t, 4)[3]
 
-    @cached_property
-    def _closing(self) -> Closing | None:
-        return Closing(self.robot, self.carrier is not None) if self.robot.loops else None
+    def positions(self, t: Any) -> Array:
+        """Positions of all joints, (..., nq of `robot.opened()`); loops are closed exactly."""
+        q = self.q(t)
+        if not self.robot.loops:
+            return q
+        rows = q.reshape(-1, q.shape[-1])
+        return compile(self.robot).positions(rows, along=True).q.reshape(*q.shape[:-1], -1)
 
-    def _motion(self, t: Any) -> list[Array]:
-        return [self.curve(t, k) for k in range(4)]
+    def _motion(self, t: Any, orders: int = 4) -> list[Array]:
+        """Positions and as many derivatives, of what leads."""
+        return self.chart.motion([self.curve(t, k) for k in range(orders)])
 
     def _base(self, t: Any, count: int = 3) -> list[Array]:
         """So many of velocity, acceleration and jerk of the base, where it moves."""
@@ -127,9 +140,7 @@ class Plan:
             return compile(self.robot, elastic_feedforward, coupling="rigid")(*motion)
 
     def tau(self, t: Any) -> Array:
-        """Torques of the drives; zero for passive joints of loops."""
-        if self._closing:
-            return self._closing.torques(self._motion(t), self._base(t))[0]
+        """Torques of the drives, with loops in the order of `robot.drives`."""
         if self.is_elastic:
             return self._motors(t).tau
         return self._rates(*self._motion(t), *self._base(t)).tau
@@ -138,8 +149,6 @@ class Plan:
         """Torque rates, of rigid drives."""
         if not self.has_rates:
             raise InputError("tau_dot: expected rigid drives, got elastic ones.")
-        if self._closing:
-            return self._closing.torques(self._motion(t), self._base(t))[1]
         return self._rates(*self._motion(t), *self._base(t)).tau_dot
 
     @cached_property
@@ -148,20 +157,29 @@ class Plan:
 
     def wrenches(self, t: Any) -> Array:
         """Reactions through the joints (..., links, 6), as `joint_wrenches` has them."""
-        if self._closing:
-            return self._closing.wrenches(self._motion(t), self._base(t, 2))[0]
+        return self._through(t).wrench
+
+    def _through(self, t: Any) -> Any:
         state = [self.q(t), self.qd(t), self.qdd(t)]
         if self.is_elastic:
             state = [np.concatenate(pair, axis=-1) for pair in zip(state, self._motors(t)[:3], strict=True)]
-        return self._wrenches(*state, *self._base(t, 2)).wrench
+        return self._wrenches(*state, *self._base(t, 2))
 
     def cut_wrenches(self, t: Any) -> Array:
         """Reactions through the cut joints of loops (..., loops, 6): of link a on b, in the axes of frame a."""
-        if not self._closing:
+        if not self.robot.loops:
             raise InputError(f"cut_wrenches: expected a robot with loops, got the tree {self.robot.name!r}.")
-        return self._closing.wrenches(self._motion(t), self._base(t, 2))[1]
+        cut: Array = self._through(t).cut
+        return cut
 
     # ---- channels by name
+
+    def names(self, quantity: str) -> list[str]:
+        """Names of the columns of q, qd, qdd, qddd, tau or tau_dot."""
+        if quantity.startswith("tau"):
+            return [f"{quantity}.{name}" for name in drive_names(self.robot)]
+        kinds = [(name, self.robot.slots[name].kind) for name in self.robot.names]
+        return [f"{quantity}.{name}{end}" for name, kind in kinds for end in endings(kind, quantity)]
 
     def times(self, step: float | None = None) -> Array:
         """Evenly spread times, the end among them; with `step` at that distance, the last one at the end."""
@@ -178,7 +196,7 @@ class Plan:
         rates = ("tau_dot",) if self.has_rates else ()
         for quantity in ("q", "qd", "qdd", "qddd", "tau", *rates):
             values = getattr(self, quantity)(t)
-            found |= {f"{quantity}.{n}": values[:, k] for k, n in enumerate(self.robot.names)}
+            found |= dict(zip(self.names(quantity), values.T, strict=True))
         moving = [j.name for j in self.robot.joints if not j.is_fixed]
         through = {"wrench": (moving, self.wrenches(t))}
         if self.robot.loops:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.kernel.compile import compile
 from linkwise.motion import Trajectory, column_names, write
 from linkwise.planning.bounds import Bounds
 from linkwise.planning.path import Path
@@ -36,7 +37,7 @@ class Use(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """Positions and their derivatives in time, (rows, nv), and torques; rates where they exist."""
+    """Positions and their derivatives in time, (rows, nv), and torques (rows, nu); rates where they exist."""
 
     q: Array
     qd: Array
@@ -56,8 +57,8 @@ class Retimed:
         t: times of the samples (rows,), s; the last is the first one at rest.
         s: the path's parameter at the samples.
         s_dot: its speed, 1/s.
-        q, qd, qdd: the motion (rows, nv).
-        tau: torques (rows, nv), friction included.
+        q, qd, qdd: the motion (rows, nv); with loops, of what leads.
+        tau: torques of the drives (rows, nu), friction included.
         qddd, tau_dot: jerks and rates of torques, where limits bounded one of them; else None, since torques jump.
         uses: for each kind of limit, how much of it is used at most, on a grid finer than that of the timing.
         limits: the limits that were kept.
@@ -132,14 +133,23 @@ class Retimed:
         q, qd, qdd = (part.reshape(*times.shape, -1) for part in m[:3])
         return q, qd, qdd
 
+    def positions(self) -> Array:
+        """Positions of all joints at the samples, (rows, nq of `robot.opened()`)."""
+        return np.asarray(compile(self.robot).positions(self.q, along=True).q) if self.robot.loops else self.q
+
     def columns(self) -> dict[str, Array]:
         """Everything as named columns: t, s, q.elbow, qd.elbow, qdd.elbow, tau.elbow, ..."""
         found = {"t": self.t, "s": self.s, "s_dot": self.s_dot}
         for quantity in ("q", "qd", "qdd", "qddd", "tau", "tau_dot"):
             values = getattr(self, quantity)
             if values is not None:
-                found |= dict(zip(column_names(self.robot, quantity), values.T, strict=True))
+                found |= dict(zip(self._names(quantity), values.T, strict=True))
         return found
+
+    def _names(self, quantity: str) -> list[str]:
+        if quantity.startswith("tau"):
+            return [f"{quantity}.{name}" for name in self.model.names["effort"]]
+        return column_names(self.robot, quantity)
 
     def __getitem__(self, name: str) -> Array:
         columns = self.columns()
@@ -167,26 +177,29 @@ class Retimed:
 
 def motion_at(model: PathModel, path: Path, x: Array, speed: Array, u: Array, j: Array) -> Motion:
     """The motion where the path's parameter is x, with three derivatives in time."""
-    q, q1, q2, q3 = path.derivatives(x)
+    q, q1, q2, q3 = model.leads(path, x)
     w, u, j = speed[:, None], u[:, None], j[:, None]
     motion = (q, q1 * w, q2 * w**2 + q1 * u, q3 * w**3 + 3.0 * q2 * w * u + q1 * j)
     return Motion(*motion, *model.force_rates(*motion))
 
 
 def shares(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> dict[str, Array]:
-    """How much of each kind of limit a law uses, (intervals, places, nv), at places of all of its intervals."""
+    """How much of each kind of limit a law uses at places of its intervals, (intervals, places, joints or drives)."""
     h = np.diff(law.x)[:, None]
     places = np.concatenate([[1e-6], (np.arange(FINER) + 0.5) / FINER, [1.0 - 1e-6]])
     x = (law.x[:-1, None] + h * places).reshape(-1)
     m = motion_at(model, path, x, *law.at_places(x))
-    values = {"velocity": m.qd, "acceleration": m.qdd, "effort": m.tau}
+    used = {name: np.abs(share) for name, share in used_shares(model, m, smooth).items()}
+    return {name: share.reshape(len(h), len(places), -1) for name, share in used.items()}
+
+
+def used_shares(model: PathModel, m: Motion, smooth: bool) -> dict[str, Array]:
+    """What a motion uses of each kind of limit, (rows, joints or drives), with its sign."""
+    _, qd, qdd, qddd = model.joints(m[:4])
+    values = {"velocity": qd, "acceleration": qdd, "effort": m.tau}
     if smooth:
-        values |= {"jerk": m.qddd, "effort_rate": m.tau_dot}
-    return {
-        name: (np.abs(value) / getattr(model.bounds, name)).reshape(len(h), len(places), -1)
-        for name, value in values.items()
-        if model.bounds.has(name)
-    }
+        values |= {"jerk": qddd, "effort_rate": m.tau_dot}
+    return {name: value / getattr(model.bounds, name) for name, value in values.items() if model.bounds.has(name)}
 
 
 def uses(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> dict[str, Use]:
@@ -194,5 +207,5 @@ def uses(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> dict[str, 
     found = {}
     for name, share in shares(model, path, law, smooth).items():
         k, _, joint = np.unravel_index(int(np.argmax(share)), share.shape)
-        found[name] = Use(float(share.max()), model.robot.coordinates[joint], float(law.t[k]))
+        found[name] = Use(float(share.max()), model.names[name][joint], float(law.t[k]))
     return found

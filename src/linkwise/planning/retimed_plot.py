@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwise.figures import COLOURS, INK, LIMIT, LINE, style
-from linkwise.planning.retimed import Retimed
+from linkwise.planning.retimed import Motion, Retimed, used_shares
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 QUANTITIES = {
-    "velocity": ("qd", "speed"), "acceleration": ("qdd", "acceleration"), "jerk": ("qddd", "jerk"),
-    "effort": ("tau", "torque or force"), "effort_rate": ("tau_dot", "rate of torque or force"),
+    "velocity": "speed", "acceleration": "acceleration", "jerk": "jerk", "effort": "torque or force",
+    "effort_rate": "rate of torque or force",
 }  # fmt: skip
 
 
@@ -22,7 +22,12 @@ def figure_of(result: Retimed) -> Figure:
     """The speed along the path, and all limited quantities as shares of their limits."""
     from matplotlib.figure import Figure
 
-    shown = [name for name in QUANTITIES if name in result.uses]
+    rates = [
+        np.zeros_like(like) if x is None else x for x, like in ((result.qddd, result.qd), (result.tau_dot, result.tau))
+    ]
+    motion = Motion(result.q, result.qd, result.qdd, rates[0], result.tau, rates[1])
+    used = used_shares(result.model, motion, result.qddd is not None)
+    shown = [name for name in QUANTITIES if name in used]
     with style():
         figure = Figure(figsize=(9.0, 1.4 + 1.7 * (1 + len(shown))), layout="constrained")
         top, *panels = np.atleast_1d(figure.subplots(1 + len(shown), 1, sharex=True))
@@ -30,15 +35,15 @@ def figure_of(result: Retimed) -> Figure:
         top.set_title("speed along the path", fontweight="bold")
         top.set_ylabel("1/s")
         for axes, name in zip(panels, shown, strict=True):
-            quantity, title = QUANTITIES[name]
-            share = getattr(result, quantity) / getattr(result.limits, name)
-            for k, joint in enumerate(result.robot.names):
+            axes.set_title(QUANTITIES[name], fontweight="bold")
+            limited = np.flatnonzero(np.isfinite(getattr(result.limits, name)))
+            for k in limited if result.robot.loops else range(used[name].shape[1]):
+                joint = result.model.names[name][k]
                 dashes = ("-", "--", ":", "-.")[k // len(COLOURS) % 4]
-                axes.plot(result.t, share[:, k], color=COLOURS[k % len(COLOURS)], ls=dashes, lw=1.2, label=joint)
+                axes.plot(result.t, used[name][:, k], color=COLOURS[k % len(COLOURS)], ls=dashes, lw=1.2, label=joint)
             for level in (-1.0, 1.0):
                 axes.axhline(level, color=LIMIT, lw=0.9, ls="--")
             axes.set_ylim(-1.15, 1.15)
-            axes.set_title(title, fontweight="bold")
             axes.set_ylabel("share of limit")
         if panels:
             panels[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.4)

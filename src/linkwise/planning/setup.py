@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
+from linkwise.planning.chart import chart_of
 from linkwise.planning.curve import Basis
 from linkwise.planning.ends import state_of
-from linkwise.planning.loops import check_loops, closed_ends
+from linkwise.planning.loops import check_loops, check_outside_loops, closed_ends
 from linkwise.planning.problem import Problem
 from linkwise.planning.terms import time
 from linkwise.planning.words import Sum, constraints_of, positive
@@ -36,11 +37,12 @@ def problem_of(
     seconds, between = _duration(duration)
     if isinstance(points, bool) or not isinstance(points, int) or points < 1:
         raise InputError(f"points: expected a whole number of at least 1, got {points!r}.")
-    states = state_of(start, "start"), state_of(goal, "goal")
+    begin, end = state_of(start, "start"), state_of(goal, "goal")
+    chart = chart_of(robot)
     if robot.loops:
-        states = closed_ends(robot, *states)
+        chart, begin, end = closed_ends(robot, begin, end, [c.ranges(robot) for c in constraints])
     basis = Basis.uniform(3 if degree is None else degree, count)
-    problem = Problem(robot, *states, terms, constraints, basis, seconds, between, points)
+    problem = Problem(chart.robot, begin, end, terms, constraints, basis, seconds, between, points, given_chart=chart)
     _ = problem.base, problem.ends, problem.rows, problem.box
     if degree is None and problem.orders > basis.degree:  # a curve whose highest derivative has no jumps
         return replace(problem, basis=Basis.uniform(problem.orders, count))
@@ -55,13 +57,11 @@ def problem_of(
 def _check_robot(robot: Any) -> None:
     if not isinstance(robot, Robot):
         raise InputError(f"plan: expected a Robot, got {robot!r}. Load one with lw.load(...).")
-    for j in robot.joints:
-        if j.freedom.nv > 1:
-            raise InputError(f"plan: expected joints of one degree of freedom, got the {j.kind} joint {j.name!r}.")
+    check_outside_loops(robot, "plan")
     if len(robot.names) == 0:
         raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
     if robot.loops:
-        check_loops(robot)
+        check_loops(robot, "plan")
 
 
 def _duration(given: Any) -> tuple[float | None, tuple[float, float] | None]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.planning.chart import drive_names, joint_names
 from linkwise.planning.constraints import COMPONENTS, PARTS, check_carrier
 from linkwise.planning.curve import Array
 from linkwise.planning.point import Point
@@ -37,11 +38,13 @@ class JointSquares(Term):
     quantity: Callable[[Point], Sequence[Scalar]]
     joints: Any = None
     weights: Any = 1.0
+    names_of: Callable[[Robot], tuple[str, ...]] = drive_names
 
     def integrand(self, robot: Robot) -> tuple[Rows, Array, bool]:
-        names = chosen_joints(robot, self.joints, self.label)
-        at = [robot.names.index(n) for n in names]
-        weights = per_joint(robot, self.weights, f"{self.label} weights", 0.0)[at]
+        known = self.names_of(robot)
+        names = chosen_joints(known, self.joints, self.label)
+        at = [known.index(n) for n in names]
+        weights = per_joint(known, self.weights, f"{self.label} weights", 0.0)[at]
         if (weights < 0.0).any():
             raise InputError(f"{self.label} weights: expected numbers of at least zero, got {self.weights!r}.")
 
@@ -61,11 +64,11 @@ def _tau_dot(p: Point) -> Sequence[Scalar]:
 
 
 def _power(p: Point) -> Sequence[Scalar]:
-    return [f * v for f, v in zip(p.tau, p.qd, strict=True)]
+    return [f * v for f, v in zip(p.tau, p.drive_rates, strict=True)]
 
 
-def _qddd(p: Point) -> Sequence[Scalar]:
-    return p.qddd
+def _jerk(p: Point) -> Sequence[Scalar]:
+    return p.joint_motion(3)
 
 
 def effort(weights: Any = 1.0, joints: Any = None) -> Term:
@@ -79,13 +82,13 @@ def effort_rate(weights: Any = 1.0, joints: Any = None) -> Term:
 
 
 def power(weights: Any = 1.0, joints: Any = None) -> Term:
-    """The integral of squared powers of the joints, (tau qd)^2."""
+    """The integral of squared powers of the drives, (tau qd)^2."""
     return JointSquares("power", _power, joints, weights)
 
 
 def jerk(weights: Any = 1.0, joints: Any = None) -> Term:
-    """The integral of squared jerks of the joints."""
-    return JointSquares("jerk", _qddd, joints, weights)
+    """The integral of squared jerks of the joints, in loops of those that follow too."""
+    return JointSquares("jerk", _jerk, joints, weights, joint_names)
 
 
 @dataclass(frozen=True)
@@ -97,20 +100,20 @@ class Energy(Term):
     width: float = 1.0
 
     def integrand(self, robot: Robot) -> tuple[Rows, Array, bool]:
-        losses = per_joint(robot, self.loss, "energy loss", 0.0)
+        losses = per_joint(drive_names(robot), self.loss, "energy loss", 0.0)
         back, width = self.regeneration, positive(self.width, "energy width")
         if not 0.0 <= back <= 1.0:
             raise InputError(f"energy regeneration: expected a share from 0 to 1, got {back!r}.")
 
         def function(p: Point) -> list[Scalar]:
             found = []
-            for loss, f, v in zip(losses.tolist(), p.tau, p.qd, strict=True):
+            for loss, f, v in zip(losses.tolist(), p.tau, p.drive_rates, strict=True):
                 x = f * v + f * f * loss
                 magnitude = sqrt(x * x + width * width)
                 found.append(x * (0.5 * (1.0 + back)) + magnitude * (0.5 * (1.0 - back)))
             return found
 
-        return Rows("energy", robot.names, function), np.ones(len(robot.names)), False
+        return Rows("energy", drive_names(robot), function), np.ones(len(losses)), False
 
 
 def energy(loss: Any = 0.0, regeneration: float = 0.0, width: float = 1.0) -> Term:

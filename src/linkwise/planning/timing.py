@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from linkwise.errors import InputError
 from linkwise.planning.bounds import Bounds, plain_joints, positive, single_joints, whole
+from linkwise.planning.chart import Chart, chart_of
+from linkwise.planning.loops import check_loops, check_outside_loops, path_of_points
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import PathModel
 from linkwise.planning.rate_limited import fastest_smooth_law
@@ -46,21 +48,21 @@ def retime(
     than 0.1 %.
 
     Args:
-        robot: with joints of one degree of freedom and rigid drives; friction is counted.
+        robot: with joints of one degree of freedom, but for those in loops, and rigid drives; friction is counted.
         path: points to pass through (rows, nq) or mappings by joint; a spline of SciPy; or a `Path`. Its parameter has
-            no meaning of time.
+            no meaning of time. With loops, of what leads, or points of all joints.
         velocity, acceleration, jerk, effort, effort_rate: limits in place of the robot's: a number for all joints, one
-            for each, or a mapping by joint, which leaves the others as they are; infinite for none.
+            for each, or a mapping by joint, which leaves the others as they are; infinite for none. With loops,
+            motion is limited of joints that follow too, and effort of drives.
         intervals: of the path, in which the timing is one piece; 800 without it, or 200 where effort rate or jerk is
             limited. Times fall towards the best by about 1/intervals.
         dt: time between samples of the result, s.
     """
     started = perf_counter()
-    plain_joints(robot, "retime")
+    robot, chart, given = _course(robot, path)
     bounds = Bounds.of(
         robot, "retime", velocity=velocity, acceleration=acceleration, jerk=jerk, effort=effort, effort_rate=effort_rate
     )
-    given = Path.of(robot, path, "retime")
     if given.jumps(1):
         raise InputError(
             f"retime path: expected one without corners, got one at s = {given.jumps(1)[0]:.4g}, where no motion could"
@@ -69,11 +71,13 @@ def retime(
     smooth = any(bounds.has(name) for name in SMOOTH)
     asked = INTERVALS[smooth] if intervals is None else whole(intervals, 4, "retime intervals")
     sample = positive(dt, "retime dt")
-    model = PathModel(robot, bounds)
-    broken = given.with_reversals() if model.has_friction else given
+    model = PathModel(robot, bounds, chart)
+    broken = given
+    if model.has_friction:
+        broken = given.with_reversals(lambda s: np.asarray(model.joints(model.leads(given, s))[1]))
     used = broken.eased() if smooth else broken
     (law, history, converged), worst, pieces = _refined(model, used, asked, smooth)
-    notes = [*_outside(robot, given)]
+    notes = [*_outside(model, given)]
     if smooth and given.jumps(2):
         places = ", ".join(f"{s:.4g}" for s in given.jumps(2)[:5])
         notes.append(f"torques jump where the path's curvature does, at s = {places}; limits of rates hold between")
@@ -90,6 +94,21 @@ def retime(
         "seconds": perf_counter() - started,
     }
     return Retimed.of(model, used, law, smooth, sample, history, tuple(notes), facts)
+
+
+def _course(robot: Any, path: Any) -> tuple[Robot, Chart, Path]:
+    """The robot, in the assembly mode of a path, and the path in numbers from which its positions follow."""
+    if not isinstance(robot, Robot) or not robot.loops:
+        plain_joints(robot, "retime")
+        return robot, chart_of(robot), Path.of(robot, path, "retime")
+    check_loops(robot, "retime")
+    check_outside_loops(robot, "retime")
+    chart = chart_of(robot)
+    if isinstance(path, Path) or (hasattr(path, "derivative") and callable(path)):
+        if chart.turns:
+            raise InputError("retime path: expected points, since positions have quaternions, got a curve.")
+        return robot, chart, Path.of(robot, path, "retime")
+    return path_of_points(robot, path, "retime")
 
 
 def _refined(model: PathModel, path: Path, intervals: int, smooth: bool) -> tuple[Solved, float, int]:
@@ -134,11 +153,11 @@ def _slowed(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> tuple[T
     raise InputError("retime: no timing keeps the limits between points of the path. Use more intervals.")
 
 
-def _outside(robot: Robot, path: Path) -> list[str]:
+def _outside(model: PathModel, path: Path) -> list[str]:
     """What to say of joints that the path leads out of their range."""
-    q = path(np.linspace(path.start, path.end, 8 * FINER * 25))
+    q = model.joints(model.leads(path, np.linspace(path.start, path.end, 8 * FINER * 25)))[0]
     notes = []
-    for joint, slot, ratio in single_joints(robot):
+    for joint, slot, ratio in single_joints(model.robot, model.robot.opened().slots):
         own = q[:, slot.q] * ratio + (joint.mimic.offset if joint.mimic else 0.0)
         low, high = joint.limits.lower, joint.limits.upper
         slack = 1e-9 * max(1.0, *(abs(x) for x in (low, high) if np.isfinite(x)), 0.0)

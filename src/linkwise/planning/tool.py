@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
+from linkwise.planning.chart import chart_of
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.point import Point
 from linkwise.planning.rows import LinearRows, Rows
@@ -37,11 +38,12 @@ class Via(Constraint):
     def linear(self, robot: Robot, basis: Basis) -> list[LinearRows]:
         if self.q is None:
             return []
-        names = chosen_joints(robot, list(self.q), "via q")
+        known = chart_of(robot).names
+        names = chosen_joints(known, list(self.q), "via q")
         B = basis.matrix([self.at])[0]
-        A = np.zeros((len(names), basis.count, len(robot.names)))
+        A = np.zeros((len(names), basis.count, len(known)))
         for row, name in zip(A, names, strict=True):
-            row[:, robot.names.index(name)] = B
+            row[:, known.index(name)] = B
         wanted = np.array([self.q[n] for n in names])
         return [LinearRows("via", tuple(names), A.reshape(len(names), -1), wanted, wanted, self.at)]
 

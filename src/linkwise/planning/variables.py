@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -58,6 +58,12 @@ class Variables:
         return (
             "longest" if duration > 0.999 * self.upper[-1] else "shortest" if duration < 1.001 * self.lower[-1] else ""
         )
+
+    def near(self, duration: float, factor: float) -> Variables:
+        """The same, with a duration within this factor of another."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        lower[-1], upper[-1] = max(lower[-1], duration / factor), min(upper[-1], duration * factor)
+        return replace(self, lower=lower, upper=upper)
 
     def full(self, x: Array) -> Array:
         """All numbers, from the variables."""

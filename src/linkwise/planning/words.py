@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +72,10 @@ class Constraint:
         """Bounds of positions, which hold for all control points and so for the whole curve."""
         return None
 
+    def ranges(self, robot: Robot) -> Mapping[str, tuple[float, float]]:
+        """Lower and upper positions by joint, those of joints that follow too."""
+        return {}
+
     def linear(self, robot: Robot, basis: Basis) -> Sequence[LinearRows]:
         """Linear rows of control points."""
         return ()
@@ -91,37 +95,35 @@ def constraints_of(given: Any) -> tuple[Constraint, ...]:
     return tuple(every)
 
 
-def chosen_joints(robot: Robot, joints: Any, what: str) -> list[str]:
-    """Joints by name, all when none is given."""
+def chosen_joints(known: Sequence[str], joints: Any, what: str) -> list[str]:
+    """Some of the known joints by name, all when none is given."""
     if joints is None:
-        return list(robot.names)
+        return list(known)
     names = [joints] if isinstance(joints, str) else list(joints)
     for name in names:
-        if name not in robot.names:
-            raise UnknownNameError(f"joint in {what}", name, robot.names)
+        if name not in known:
+            raise UnknownNameError(f"joint in {what}", name, known)
     return names
 
 
-def per_joint(robot: Robot, value: Any, what: str, default: float) -> Array:
-    """A number for each joint: from one for all, a vector, or a mapping by name; `default` for those not named."""
+def per_joint(known: Sequence[str], value: Any, what: str, default: float) -> Array:
+    """A number for each known joint: from one for all, a vector, or by name; `default` for those not named."""
     if isinstance(value, dict):
-        found = np.full(len(robot.names), default)
-        for name in chosen_joints(robot, list(value), what):
-            found[robot.names.index(name)] = _number(value[name], f"{what} {name!r}")
+        found = np.full(len(known), default)
+        for name in chosen_joints(known, list(value), what):
+            found[known.index(name)] = _number(value[name], f"{what} {name!r}")
         return found
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{what}: expected a number, {len(robot.names)} numbers or numbers by joint, got {value!r}."
+            f"{what}: expected a number, {len(known)} numbers or numbers by joint, got {value!r}."
         ) from error
-    if array.shape not in ((), (len(robot.names),)):
-        raise InputError(
-            f"{what}: expected a number or {len(robot.names)} numbers, got an array of shape {array.shape}."
-        )
+    if array.shape not in ((), (len(known),)):
+        raise InputError(f"{what}: expected a number or {len(known)} numbers, got an array of shape {array.shape}.")
     if np.isnan(array).any():
         raise InputError(f"{what}: expected numbers, got nan.")
-    return np.broadcast_to(array, (len(robot.names),)).astype(float)
+    return np.broadcast_to(array, (len(known),)).astype(float)
 
 
 def _number(value: Any, what: str) -> float:

@@ -34,7 +34,8 @@ def tidy(t: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
 def outline(robot: Robot, q: Array) -> dict[str, Array]:
     """For each link the points (rows, points, 3) that it joins: its joint, those it carries, and those of cuts.
 
-    `q` has positions of all joints. The first joint is held at zero if it turns about the vertical, so that all lies in the plane of x and z.
+    `q` has positions of all joints. The first of them is held at zero if it turns about the vertical, so that all lies
+    in the plane of x and z.
     """
     q = _in_plane(robot, q)
     X = dict(zip(robot.moving_links, np.moveaxis(compile(robot.opened(), poses)(q), -3, 0), strict=True))

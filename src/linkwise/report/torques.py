@@ -128,9 +128,8 @@ def torques_along(
     reach = reach_along(robot, motion) if robot.loops else None
     over = (*exceeded(robot, whole, found["tau"], found.get("tau_dot")), *(reach.exceeded if reach else ()))
     jumps = tuple(reversals(robot.opened(), whole.qd, whole.t)) if rates else ()
-    forces: dict[str, Any] = {
-        name: found.get(name) for name in ("tau", "wrench", "tau_dot", "wrench_dot", "cut", "cut_dot")
-    }
+    names = ("tau", "wrench", "tau_dot", "wrench_dot", "cut", "cut_dot")
+    forces: dict[str, Any] = {name: found.get(name) for name in names}
     followed = whole if robot.follows else None
     return Torques(robot, motion, exceeded=over, reversals=jumps, **forces, whole=followed, reach=reach)
 

@@ -6,8 +6,8 @@ joint, d + q for a prismatic one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
@@ -17,16 +17,20 @@ from linkwise.rotation import rot_x, rot_z
 from linkwise.spatial import Pose
 from linkwise.vector import EZ, Mat3, Vec3
 
+R = TypeVar("R", DHRow, KhalilRow)
+
 
 def standard_dh(
     rows: Iterable[AnyRow], *, name: str = "robot", gravity: Any = GRAVITY, frames: Iterable[Frame] = ()
 ) -> Robot:
-    """The serial robot of a standard (distal) Denavit-Hartenberg table.
+    """The robot of a standard (distal) Denavit-Hartenberg table: a chain, or a tree where rows name antecedents.
 
-        T(j-1, j) = Rz(theta) Tz(d) Tx(a) Rx(alpha)
+        T(i, j) = Rz(theta) Tz(d) Tx(a) Rx(alpha),        i the antecedent of j, without one j-1
 
-    Frame j is fixed to link j at its far end; joint j acts about z of frame j-1, so that the link's com and
-    inertia are given in frame j, and its joint's wrench refers to the origin of frame j-1.
+    Frame j is fixed to link j at its far end; joint j acts about z of frame i, so that the link's com and
+    inertia are given in frame j, and its joint's wrench refers to the origin of frame i. A branch of link i starts
+    from frame i too: all joints on link i act about the same z, that at its end. Where one of them has its axis
+    elsewhere, use `khalil` or links and joints.
 
     Args:
         rows: each a `DHRow`, a mapping with its fields, or a tuple (theta, d, a, alpha[, kind]).
@@ -39,17 +43,19 @@ def standard_dh(
         X = _turned(rot_z, row.theta) @ _moved(z=row.d) @ _moved(x=row.a) @ _turned(rot_x, row.alpha)
         return row.joint(k, parent, row.kind, X, axis=X.R.T @ EZ, anchor=X.inverse().p)
 
-    return _serial(rows, place, name, gravity, frames)
+    return _of_table(table_of(DHRow, rows), place, name, gravity, frames)
 
 
 def modified_dh(
     rows: Iterable[AnyRow], *, name: str = "robot", gravity: Any = GRAVITY, frames: Iterable[Frame] = ()
 ) -> Robot:
-    """The serial robot of a modified (proximal) Denavit-Hartenberg table.
+    """The robot of a modified (proximal) Denavit-Hartenberg table: a chain, or a tree where rows name antecedents.
 
-        T(i, i+1) = Rx(alpha_i) Tx(a_i) Rz(theta_i+1) Tz(d_i+1)
+        T(i, j) = Rx(alpha) Tx(a) Rz(theta) Tz(d),        i the antecedent of j, without one j-1
 
-    Frame j is fixed to link j at its joint, which acts about z. Row i+1 holds alpha_i and a_i.
+    Frame j is fixed to link j at its joint, which acts about z. Row j holds alpha and a of the step from frame i,
+    which books give the number i. A branch of link i starts from frame i too: the common normals of its axis and
+    those of all joints on link i run along the same x. Where one does not, use `khalil`, which turns it by gamma.
 
     Args:
         rows: each a `DHRow`, a mapping with its fields, or a tuple (theta, d, a, alpha[, kind]).
@@ -62,7 +68,7 @@ def modified_dh(
         X = _turned(rot_x, row.alpha) @ _moved(x=row.a) @ _turned(rot_z, row.theta) @ _moved(z=row.d)
         return row.joint(k, parent, row.kind, X)
 
-    return _serial(rows, place, name, gravity, frames)
+    return _of_table(table_of(DHRow, rows), place, name, gravity, frames)
 
 
 def khalil(
@@ -84,31 +90,29 @@ def khalil(
 
     Source: [Khalil] section 2.1, (1). We depart in theta and r, which are offsets here.
     """
-    table = table_of(KhalilRow, rows)
-    links = [row.link(k) for k, row in enumerate(table, start=1)]
-    parents = antecedents(table, [k.name for k in links])
-    joints = []
-    for k, (row, parent) in enumerate(zip(table, parents, strict=True), start=1):
+
+    def place(k: int, row: KhalilRow, parent: str) -> Joint:
         X = _turned(rot_z, row.gamma) @ _moved(z=row.b) @ _turned(rot_x, row.alpha) @ _moved(x=row.d)
-        X = X @ _turned(rot_z, row.theta) @ _moved(z=row.r)
-        with in_row(k):
-            joints.append(row.joint(k, links[parent - 1].name if parent else BASE, SIGMA[row.sigma], X))
-    return Robot([Link(BASE), *links], joints, frames, gravity=gravity, name=name)
+        return row.joint(k, parent, SIGMA[row.sigma], X @ _turned(rot_z, row.theta) @ _moved(z=row.r))
+
+    return _of_table(table_of(KhalilRow, rows), place, name, gravity, frames)
 
 
-def _serial(
-    rows: Iterable[AnyRow],
-    place: Callable[[int, DHRow, str], Joint],
+def _of_table(
+    table: Sequence[R],
+    place: Callable[[int, R, str], Joint],
     name: str,
     gravity: Any,
     frames: Iterable[Frame],
 ) -> Robot:
-    """The chain of a table whose rows are placed one on the other."""
+    """The tree of a table whose rows are placed on their antecedents."""
     links, joints = [Link(BASE)], []
-    for k, row in enumerate(table_of(DHRow, rows), start=1):
+    for k, row in enumerate(table, start=1):
         with in_row(k):
-            joints.append(place(k, row, links[-1].name))
             links.append(row.link(k))
+    for k, parent in enumerate(antecedents(table, [link.name for link in links[1:]]), start=1):
+        with in_row(k):
+            joints.append(place(k, table[k - 1], links[parent].name))
     return Robot(links, joints, frames, gravity=gravity, name=name)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import KW_ONLY, MISSING, dataclass, fields
 from typing import Any, TypeVar
 
 from linkwise.errors import LinkwiseError, ModelError, UnknownNameError, listing
@@ -71,6 +71,9 @@ class DHRow(Row):
     """A row of a Denavit-Hartenberg table: angles in rad, lengths in m; by keyword, the link it carries.
 
     `DHRow(theta, d, a, alpha, "revolute", mass=1.0, com=(-0.2, 0, 0), inertia=(0.1, 0.1, 0.1), name="elbow")`
+
+    `antecedent`, by keyword too, is 0 for the base, or the number (from 1) or name of the row that this one hangs on;
+    without one, that is the row before.
     """
 
     theta: float
@@ -78,9 +81,13 @@ class DHRow(Row):
     a: float
     alpha: float
     kind: str = "revolute"
+    _: KW_ONLY
+    antecedent: int | str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.antecedent is not None:
+            object.__setattr__(self, "antecedent", _checked_antecedent(self.antecedent))
         if self.kind not in tuple(SIGMA.values())[:2]:
             raise ModelError(f"kind: expected 'revolute' or 'prismatic', got {self.kind!r}.")
 
@@ -108,10 +115,16 @@ class KhalilRow(Row):
         if check.number(self.sigma, "sigma") not in SIGMA:
             raise ModelError(f"sigma: expected 0 (revolute), 1 (prismatic) or 2 (fixed), got {self.sigma!r}.")
         set_(self, "sigma", int(self.sigma))
-        if not isinstance(self.antecedent, str):
-            if check.number(self.antecedent, "antecedent") % 1:
-                raise ModelError(f"antecedent: expected a row's number or name, got {self.antecedent!r}.")
-            set_(self, "antecedent", int(self.antecedent))
+        set_(self, "antecedent", _checked_antecedent(self.antecedent))
+
+
+def _checked_antecedent(given: Any) -> int | str:
+    """A row's name, or its number as a whole one."""
+    if isinstance(given, str):
+        return given
+    if check.number(given, "antecedent") % 1:
+        raise ModelError(f"antecedent: expected a row's number or name, got {given!r}.")
+    return int(given)
 
 
 AnyRow = Row | Mapping[str, Any] | Sequence[Any]
@@ -169,12 +182,12 @@ def _made(kind: type[T], given: Any, what: str) -> T:
     return kind(**given)
 
 
-def antecedents(table: Sequence[KhalilRow], names: Sequence[str]) -> list[int]:
+def antecedents(table: Sequence[DHRow | KhalilRow], names: Sequence[str]) -> list[int]:
     """The number of the row that each row hangs on, 0 for the base, to which all ways must lead."""
     number = {BASE: 0, **{name: k for k, name in enumerate(names, start=1)}}
     parents: list[int] = []
     for k, row in enumerate(table, start=1):
-        a = row.antecedent
+        a = k - 1 if row.antecedent is None else row.antecedent
         if isinstance(a, str):
             if a not in number:
                 raise ModelError(f"row {k}: antecedent: {UnknownNameError('row', a, number)}")

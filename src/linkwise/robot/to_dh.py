@@ -1,10 +1,10 @@
-"""Robots as tables: modified DH parameters of a chain, Khalil's of a tree.
+"""Robots as tables: modified DH parameters, or Khalil's.
 
 The frame of a row has z along its joint's axis. It slides along z to the foot of the common normal with the next axis
 and turns about z until x is along that normal, which leaves a turn and a shift along x, then along z, to the next
-frame; where several axes follow, the first decides and the others need a turn gamma and a shift b more. The last
-frame of a branch stays as it was. The root's frame is given, so that gamma and b of the first row of a DH table are
-left over: they are its base pose.
+frame; where several axes follow, the first decides and the others may need a turn gamma and a shift b more, which a DH
+table does not have. The last frame of a branch stays as it was. The root's frame is given, so that gamma and b of the
+first row of a DH table are left over: they are its base pose.
 """
 
 from __future__ import annotations
@@ -67,18 +67,20 @@ class Step(NamedTuple):
 
 
 def to_modified_dh(robot: Robot, *, tolerance: float = 1e-12) -> Table:
-    """The modified DH table of a serial robot; fixed links are lumped into those that move.
+    """The modified DH table of a chain or tree; fixed links are lumped into those that move.
 
     Args:
-        robot: without branches, floating joints and joints that mimic.
+        robot: without floating joints and joints that mimic; where links branch, the common normals of their own axis
+            and those of the joints that they carry must be on one line. Otherwise use `to_khalil`.
         tolerance: axes that miss being parallel by no more than this angle are taken as parallel, rad.
     """
-    chain = _Frames(robot, tolerance, "to_modified_dh", serial=True)
-    rows = tuple(
-        DHRow(step.theta, step.r, step.d, step.alpha, SIGMA[int(body.kind.slides)], **body_data)
-        for step, body, body_data in zip(chain.steps, chain.bodies[1:], chain.data(), strict=True)
-    )
-    return chain.table(rows)
+    tree = _Frames(robot, tolerance, "to_modified_dh", one_normal=True)
+    rows = []
+    for k, (step, body, body_data) in enumerate(zip(tree.steps, tree.bodies[1:], tree.data(), strict=True)):
+        antecedent = None if body.parent == k else body.parent
+        kind = SIGMA[int(body.kind.slides)]
+        rows.append(DHRow(step.theta, step.r, step.d, step.alpha, kind, antecedent=antecedent, **body_data))
+    return tree.table(tuple(rows))
 
 
 def to_khalil(robot: Robot, *, tolerance: float = 1e-12) -> Table:
@@ -88,7 +90,7 @@ def to_khalil(robot: Robot, *, tolerance: float = 1e-12) -> Table:
         robot: without floating joints and joints that mimic.
         tolerance: axes that miss being parallel by no more than this angle are taken as parallel, rad.
     """
-    tree = _Frames(robot, tolerance, "to_khalil", serial=False)
+    tree = _Frames(robot, tolerance, "to_khalil", one_normal=False)
     rows = tuple(
         KhalilRow(body.parent, int(body.kind.slides), *step, **body_data)
         for step, body, body_data in zip(tree.steps, tree.bodies[1:], tree.data(), strict=True)
@@ -99,7 +101,7 @@ def to_khalil(robot: Robot, *, tolerance: float = 1e-12) -> Table:
 class _Frames:
     """The frames of the rows on the bodies of a robot, and the steps between them."""
 
-    def __init__(self, robot: Robot, tolerance: float, who: str, *, serial: bool) -> None:
+    def __init__(self, robot: Robot, tolerance: float, who: str, *, one_normal: bool) -> None:
         self.robot, self.lost = plain(robot)
         self.who, self.tolerance = who, check.number(tolerance, f"{who} tolerance", least=0.0)
         self.joints: dict[str, Joint] = {j.name: j for j in self.robot.joints}
@@ -109,13 +111,13 @@ class _Frames:
         self.children: list[list[int]] = [[] for _ in self.bodies]
         for i, b in enumerate(self.bodies[1:], start=1):
             self.children[b.parent].append(i)
-        if serial:
-            self.refuse_branches()
         self.reach = max(math.hypot(*b.placement.p) for b in self.bodies) or 1.0
         # each frame in its body's; frame 0 last, because it may follow frame 1
         self.shift = [Pose(), *(self.along_normal(k[0]) if k else Pose() for k in self.children[1:])]
-        self.shift[0] = self.first_frame(serial)
+        self.shift[0] = self.first_frame(one_normal)
         self.steps = [self.step(i, b) for i, b in enumerate(self.bodies[1:], start=1)]
+        if one_normal:
+            self.refuse_second_normals()
 
     def refuse_joints(self) -> None:
         for j in self.joints.values():
@@ -131,23 +133,24 @@ class _Frames:
         if not self.robot.nv:
             raise InputError(f"{self.who}: expected a robot with a joint that moves, got none.")
 
-    def refuse_branches(self) -> None:
-        for i, children in enumerate(self.children):
-            if len(children) > 1:
-                names = " and ".join(repr(self.bodies[k].name) for k in children[:2])
+    def refuse_second_normals(self) -> None:
+        """Refuse branches that need a turn or a shift about the axis that they hang on."""
+        for i, step in enumerate(self.steps, start=1):
+            parent = self.bodies[i].parent
+            if abs(step.gamma) > self.tolerance or abs(step.b) > self.tolerance * self.reach:
+                first = self.bodies[self.children[parent][0]].name
                 raise InputError(
-                    f"{self.who}: expected a chain, got the joints {names} on link {self.bodies[i].link!r}."
-                    " Use to_khalil (--khalil), which knows branches, or lock one of them."
+                    f"{self.who}: expected joints of one common normal on link {self.bodies[parent].link!r}, got"
+                    f" {first!r} and {self.bodies[i].name!r}, the second {step.gamma:.3g} rad and {step.b:.3g} m off."
+                    " Use to_khalil (--khalil), which has gamma and b for that, or lock one of them."
                 )
 
-    def first_frame(self, serial: bool) -> Pose:
+    def first_frame(self, one_normal: bool) -> Pose:
         """Frame 0 in the root's: the root's own, or that with x along the first normal where the table needs it."""
         X = self.bodies[1].placement
-        if len(self.children[0]) > 1:
-            return Pose()
-        if self.is_far(X):
+        if len(self.children[0]) == 1 and self.is_far(X):
             return snapped(X @ self.shift[1])
-        return _screw(*self.normal(X)) if serial else Pose()
+        return _screw(*self.normal(X)) if one_normal else Pose()
 
     def along_normal(self, i: int) -> Pose:
         """What shifts the frame that carries body i to the common normal of its axis and that of i."""

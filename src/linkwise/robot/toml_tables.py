@@ -146,7 +146,7 @@ def _struct(name: str, columns: list[Any], builds: Any = None) -> type[Table]:
 def _in_file(hint: Any) -> Any:
     """The type that a field of the model has in a file."""
     if get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
-        (hint,) = (T for T in get_args(hint) if T is not NoneType)
+        hint = Union[tuple(T for T in get_args(hint) if T is not NoneType)]  # noqa: UP007, of how many is open
     if hint is Pose:
         return Origin
     if hint is Vec3:

@@ -97,6 +97,10 @@ class Tree:
         """This tree; a machine with loops refuses."""
         return self
 
+    def without_forces(self) -> Tree:
+        """The same without springs, friction and damping."""
+        return replace(self, bodies=tuple(b.without_forces() for b in self.bodies))
+
     def at(self, q: Sequence[Scalar]) -> Open:
         """The tree in one configuration."""
         return Open(self, q)
@@ -263,6 +267,10 @@ class Open(NamedTuple):
         """The drives' rates for a unit of each leading velocity."""
         n = self.tree.nv
         return [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)]
+
+    def drive_rates(self, qd: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The drives' rates in a motion of the tree."""
+        return qd
 
     def share(self, force: Sequence[Scalar], weights: Sequence[Scalar]) -> list[Scalar]:
         """Torques of the drives that amount to a force at the leading coordinates."""

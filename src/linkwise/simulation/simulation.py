@@ -285,11 +285,9 @@ def _control(robot: Robot, control: Any) -> Control | None:
         array = np.asarray(control)
         found = view.applied(array) if array.dtype.kind in "biuf" else None
         if found is None:
-            wide, alone = len(view.tau), len(view.motors)
-            fewer = f" ({alone} without motors)" if alone != wide or len(robot.coordinates) > len(robot.names) else ""
             raise InputError(
-                f"control: expected {wide} finite numbers{fewer}, or a mapping of joints to numbers, got {control!r}."
-                f" The drives are {', '.join(robot.drives)}."
+                f"control: expected {view.wanted('finite numbers')}, or a mapping of joints to numbers, got"
+                f" {control!r}. The drives are {', '.join(robot.drives)}."
             )
         tau = found
     if not np.isfinite(tau).all():

@@ -101,22 +101,21 @@ def asked(robot: Robot, value: Any, what: str, kind: str) -> Asked:
     motors = len(robot.coordinates) - len(robot.names)
     array, alone = np.asarray(value), len(places) - motors
     width = tree.nq if kind == "q" else tree.nv
-    if (
-        array.dtype.kind not in "biuf"
-        or array.shape not in ((alone,), (len(places),), (width,))
-        or not np.isfinite(array).all()
-    ):
+    fits = array.dtype.kind in "biuf" and array.shape in ((len(places),), (alone,), (width,))
+    if not fits or not np.isfinite(array).all():
         fewer = f" ({alone} without motors)" if motors else ""
         every = f", {width} for all joints of the tree" if robot.loops else ""
         raise InputError(
             f"{what}: expected {len(places)} finite numbers{fewer}{every}, or a mapping of joints to numbers, got"
             f" {value!r}. The joints are {', '.join(robot.names)}."
         )
-    names = robot.names if array.shape == (alone,) else tuple(tree.slots if array.shape == (width,) else robot.slots)
-    values = make({})
-    values[places if array.shape != (width,) else slice(None)] = (
-        array if array.shape != (alone,) else (robot.q if kind == "q" else robot.v)(array)
-    )
+    values, names = make({}), robot.names
+    if array.shape == (len(places),):
+        values[places], names = array, robot.coordinates
+    elif array.shape == (alone,):
+        values[places] = (robot.q if kind == "q" else robot.v)(array)
+    else:
+        values[:], names = array, tree.coordinates
     return Asked(values, frozenset(names), True, array.shape == (width,), (robot.names,))
 
 

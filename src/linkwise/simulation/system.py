@@ -139,18 +139,12 @@ class System:
     def _inputs(self, t: float, q: Array, qd: Array, given: Array) -> tuple[Array, ...]:
         """Forces of free coordinates beside accelerations of driven ones, and the wrenches of `external`."""
         if self._control is not None:
-            tau = self._asked(self._control, "control", t, q, qd, self.view.applied, self._wanted)
+            tau = self._asked(self._control, "control", t, q, qd, self.view.applied, self.view.wanted())
             given[self.free_v] = tau[self.free_v]
         if not self._loads:
             return (given,)
         loads = [self._asked(f, "external", t, q, qd, _wrench, "6 numbers") for f in self._loads]
         return given, np.stack(loads)
-
-    @property
-    def _wanted(self) -> str:
-        """How many forces a control may give, in words."""
-        all_, alone = len(self.view.tau), len(self.view.motors)
-        return f"{all_} numbers" + (f" ({alone} for the drives alone)" if alone != all_ else "")
 
     def _asked(
         self,

@@ -44,6 +44,11 @@ class View:
         """The leading part of positions and velocities of the tree (..., nq) and (..., nv), copied."""
         return q[..., self.q], qd[..., self.v]
 
+    def wanted(self, numbers: str = "numbers") -> str:
+        """How many torques there are to give, in words."""
+        alone = f" ({len(self.motors)} for the drives alone)" if len(self.motors) != len(self.tau) else ""
+        return f"{len(self.tau)} {numbers}{alone}"
+
     def applied(self, torques: Any) -> Array | None:
         """Forces of the tree for torques of `tau`, of the motors alone, or of all joints; None for other widths."""
         given = np.asarray(torques, dtype=float)

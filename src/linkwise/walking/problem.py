@@ -218,7 +218,7 @@ class Problem:
         """(5.1) of the source: squares of torques over their limits."""
         if isinstance(weights, Mapping):
             weights = {called(name): w for name, w in weights.items()}
-        factors = per_joint(self.robot, weights, "effort weights", 0.0)[GLOBAL:]
+        factors = per_joint(self.robot.names, weights, "effort weights", 0.0)[GLOBAL:]
         counted = [0.0 if n in self.held else w / x**2 for w, (n, x) in zip(factors, self.effort.items(), strict=True)]
         return Torques(np.outer(self.rule, counted))
 

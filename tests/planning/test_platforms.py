@@ -135,7 +135,7 @@ def test_retimed(name, smooth):
 def test_poses_are_reached(name):
     robot = platform(name)
     dyn = lw.compile(robot)
-    link = machine(name).robot.platform.name
+    link = "platform"
     rng = np.random.default_rng(2)
     q = np.array([dyn.integrate(robot.q(), 0.04 * rng.uniform(-1.0, 1.0, robot.nv), 1.0) for _ in range(6)])
     T = dyn.pose(q, link)

@@ -1,4 +1,4 @@
-"""Closed loops in batches on one core: assembling the five-bar, and kernels of assembled linkages."""
+"""Closed loops in batches on one core: positions of the five-bar by both ways of closing, and kernels of linkages."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ CONFIGURATIONS = 100_000
 ROWS = 2048
 
 
-def closures(reach: float) -> dict:
-    """CPU seconds to assemble the five-bar from so many random positions of its motors, best of three."""
-    chain = lw.compile(lw.load("fivebar")).closed
-    q_active = np.random.default_rng(0).uniform(-reach, reach, (CONFIGURATIONS, 2))
-    chain.positions(q_active[:10])
+def closures(reach: float, closure: str) -> dict:
+    """CPU seconds to close the five-bar at so many random positions of its motors, best of three."""
+    dyn = lw.compile(lw.load("fivebar"), closure=closure)
+    q = np.random.default_rng(0).uniform(-reach, reach, (CONFIGURATIONS, 2))
+    dyn.positions(q[:10])
     times = []
     for _ in range(3):
         begin = time.process_time()
-        found = chain.positions(q_active)
+        found = dyn.positions(q)
         times.append(time.process_time() - begin)
-    return {"reach": reach, "seconds": min(times), "converged": float(found.converged.mean())}
+    return {
+        "reach": reach, "closure": closure, "seconds": min(times), "converged": float(found.converged.mean()),
+    }  # fmt: skip
 
 
 def kernels(name: str) -> dict:
-    """Nanoseconds a row of inverse and forward dynamics at assembled positions."""
-    chain = lw.compile(lw.load(name)).closed
-    width = len(chain.structure.part.active)
-    rng = np.random.default_rng(0)
-    q = chain.positions(rng.uniform(-0.3, 0.3, (ROWS, width))).q
-    qd, qdd = rng.normal(size=(2, ROWS, width))
-    at = chain.assembled
-    tau = at.inverse_dynamics(q, qd, qdd)
+    """Nanoseconds a row of inverse and forward dynamics, loops closed inside."""
+    robot = lw.load(name)
+    dyn, rng = lw.compile(robot), np.random.default_rng(0)
+    q = robot.q() + rng.uniform(-0.3, 0.3, (ROWS, robot.nq))
+    qd, qdd = rng.normal(size=(2, ROWS, robot.nv))
+    tau = dyn.inverse_dynamics(q, qd, qdd)
     times = interleaved(
         {
-            "inverse": lambda: at.inverse_dynamics(q, qd, qdd),
-            "forward": lambda: at.forward_dynamics(q, qd, tau),
+            "inverse": lambda: dyn.inverse_dynamics(q, qd, qdd),
+            "forward": lambda: dyn.forward_dynamics(q, qd, tau),
         },
         rounds=15,
     )
@@ -47,11 +47,13 @@ def kernels(name: str) -> dict:
 
 def run() -> list[dict]:
     results = []
-    for reach in (0.7, 3.1):
-        r = closures(reach)
-        results.append(r)
-        share = f"{100 * r['converged']:.1f} % reachable"
-        print(f"five-bar, {CONFIGURATIONS} closures, motors within {reach} rad: {r['seconds']:.2f} s, {share}")
+    for closure in ("auto", "newton"):
+        for reach in (0.7, 3.1):
+            r = closures(reach, closure)
+            results.append(r)
+            share = f"{100 * r['converged']:.1f} % closed"
+            way = "Newton's method" if closure == "newton" else "closed forms"
+            print(f"five-bar by {way}, {CONFIGURATIONS} rows within {reach} rad: {r['seconds']:.3f} s, {share}")
     for name in ("fourbar", "fivebar", "palletiser", "ankle"):
         r = kernels(name)
         results.append(r)

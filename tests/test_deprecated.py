@@ -30,6 +30,13 @@ def test_an_old_name_is_the_new_one(name):
     assert name not in dir(lw)
 
 
+def test_closed_chains_say_where_their_functions_are():
+    dyn = lw.compile(lw.load("fivebar"))
+    with pytest.raises(lw.LinkwiseError, match=r"dyn itself has its functions now.*robot\.opened\(\)"):
+        dyn.closed  # noqa: B018
+    assert not hasattr(dyn, "closed")
+
+
 def test_new_names_are_public():
     for name, new in MOVED.items():
         for each in new.split(" or "):

@@ -54,15 +54,14 @@ def feedback(q, qd, u):
 
 
 @cache
-def closed():
-    return lw.compile(FOUR).closed
+def looped():
+    return lw.compile(FOUR)
 
 
 def around(call):
-    """The answer of a closed chain where it stands."""
-    c = closed()
-    q = c.of(c.reference)
-    return call(c, q, np.full_like(q, 0.1), np.full_like(q, 0.2))
+    """The answer of a linkage where it stands."""
+    q = FOUR.q()
+    return call(looped(), q, np.full_like(q, 0.1), np.full_like(q, 0.2))
 
 
 @cache
@@ -168,7 +167,9 @@ def kernels():
         lw.compile(rr).forward_dynamics_derivatives,
         delta().mass_matrix,
         delta().leg_motion,
-        closed().assembled.inverse_dynamics,
+        looped().inverse_dynamics,
+        looped().tree_motion,
+        lw.compile(FOUR, lw.inverse_dynamics, closure="newton"),
     ]
     return [(k, [rng.uniform(0.1, 0.2, s) for s in k.inputs.values()]) for k in every]
 
@@ -178,19 +179,18 @@ ONES = {
     "kernels": (kernels, lambda pairs: [(k.inputs, k.outputs, k.count(), k(*x)) for k, x in pairs]),
     "results of kernels": (lambda: [k(*x) for k, x in kernels()], None),
     "dynamics": (lambda: lw.compile(ARM), lambda d: (d.robot, d.mass_matrix(np.ones(7)), len(d.robot.loops))),
-    "closed": (closed, lambda c: c.positions(c.of(c.reference))),
+    "looped": (looped, lambda d: (d.robot, d.positions(d.robot.q()))),
     "parallel": (delta, lambda p: (p.robot, p.inverse_kinematics(POSE), p.length)),
-    "closed results": (
+    "looped results": (
         lambda: [
-            around(lambda c, q, v, a: c.positions(q)),
-            around(lambda c, q, v, a: c.motion(q, v, a)),
-            around(lambda c, q, v, a: c.inverse_dynamics(q, v, a)),
-            around(lambda c, q, v, a: c.reactions(q, v, a)),
-            around(lambda c, q, v, a: c.joint_wrenches(q, v, a)),
-            around(lambda c, q, v, a: c.forward_dynamics(q, v, a)),
-            around(lambda c, q, v, a: c.force_rates(q, v, a, a)),
-            around(lambda c, q, v, a: c.mass_matrix(q)),
-            around(lambda c, q, v, a: c.inverse_dynamics_derivatives(q, v, a)),
+            around(lambda d, q, v, a: d.positions(q)),
+            around(lambda d, q, v, a: d.workspace(q)),
+            around(lambda d, q, v, a: d.tree_motion(q, v, a)),
+            around(lambda d, q, v, a: d.inverse_dynamics(q, v, a)),
+            around(lambda d, q, v, a: d.joint_wrenches(q, v, a)),
+            around(lambda d, q, v, a: d.forward_dynamics(q, v, a)),
+            around(lambda d, q, v, a: d.force_rates(q, v, a, a)),
+            around(lambda d, q, v, a: d.inverse_dynamics_derivatives(q, v, a)),
         ],
         None,
     ),

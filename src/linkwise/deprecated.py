@@ -38,7 +38,7 @@ MOVED: dict[str, str] = {
     # classes of what functions give
     "Diagnostic": "linkwise.robot.Diagnostic",
     "BaseParameters": "linkwise.kernel.base_parameters.BaseParameters",
-    "Closed": "linkwise.closed.Closed",
+    "Closed": "lw.Dynamics",
     # simulations and the laws of what surrounds them
     **_in(
         "lw.simulation",

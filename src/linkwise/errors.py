@@ -32,6 +32,10 @@ class SimulationError(LinkwiseError):
         self.result = result
 
 
+class GoneError(LinkwiseError, AttributeError):
+    """A member of the last release that is no more; the message says what stands for it."""
+
+
 class UnknownNameError(LinkwiseError):
     """A name that the robot does not have; the message lists those it has."""
 

@@ -183,43 +183,72 @@ def test_a_free_closed_chain_needs_no_torques(folder):
     """What falls freely, as simulated with multipliers, has no torques by the inverse model; an open tree would."""
     lw.simulate(lw.load("fivebar"), {"left_motor": 0.2}, None, 0.5, rtol=1e-10, progress=False).save("fall.csv")
     result = linkwise("torque", "fivebar", "fall.csv", "-o", "out.npz")
-    assert "left_elbow, right_elbow follow from the loops" in result.stdout
+    assert "left_elbow, right_elbow follow others" in result.stdout
     with np.load("out.npz") as archive:
-        tree = lw.compile(lw.load("fivebar")).inverse_dynamics(archive["q"], archive["qd"], archive["qdd"])
+        tree = lw.compile(lw.load("fivebar").opened()).inverse_dynamics(archive["q"], archive["qd"], archive["qdd"])
         assert np.abs(archive["tau"]).max() < 1e-9 * np.abs(tree).max()
 
 
-def test_columns_of_the_independent_joints_suffice(folder):
+def test_columns_of_what_leads_suffice(folder):
     t = np.linspace(0.0, 1.0, 51)
     lead = np.stack([0.4 * np.sin(3.0 * t), 0.3 * np.cos(3.0 * t)], axis=1)
     np.savetxt("lead.csv", np.c_[t, lead], delimiter=",", header="t,left_motor,right_motor", comments="")
     assert linkwise("torque", "fivebar", "lead.csv", "-o", "out.csv", "--external", "tool=1,2,3").exit_code == 0
     robot = lw.load("fivebar")
-    motion = read("out.csv", robot)
-    places = [0, 2]
-    closed = lw.compile(robot, external="tool").closed
-    given = (x[:, places] for x in (motion.q, motion.qd, motion.qdd))
-    found = closed.inverse_dynamics(*given, [[1, 2, 3, 0, 0, 0]])
+    motion, whole = read("out.csv", robot), read("out.csv", robot.opened())
+    given = (motion.q, motion.qd, motion.qdd)
+    tau = lw.compile(robot, external="tool").inverse_dynamics(*given, [[1, 2, 3, 0, 0, 0]])
     table = np.genfromtxt("out.csv", delimiter=",", names=True, deletechars="")
-    for k, name in enumerate(closed.active):
-        np.testing.assert_allclose(table[f"tau.{name}"], found.tau[:, k], rtol=0, atol=1e-12)
-    assert not table["tau.left_elbow"].any()
-    np.testing.assert_allclose(motion.qdd, found.qdd, rtol=0, atol=1e-10)
+    for k, name in enumerate(robot.drives):
+        np.testing.assert_allclose(table[f"tau.{name}"], tau[:, k], rtol=0, atol=1e-12)
+    assert [n for n in table.dtype.names if n.startswith("tau.")] == ["tau.left_motor", "tau.right_motor"]
+    found = lw.compile(robot).tree_motion(*given)
+    for ours, values in ((whole.q, found.q_tree), (whole.qd, found.qd_tree), (whole.qdd, found.qdd_tree)):
+        np.testing.assert_allclose(ours, values, rtol=0, atol=1e-10)
+
+
+def test_limits_of_joints_that_follow(folder):
+    """An elbow that nobody drives may not turn further than it can."""
+    robot = lw.load("fivebar")
+    elbow = robot.joint("left_elbow")
+    lw.save(robot.replace(replace(elbow, limits=replace(elbow.limits, lower=0.4))), "stiff.toml")
+    t = np.linspace(0.0, 1.0, 51)
+    np.savetxt("lead.csv", np.c_[t, 0.8 * t, 0.8 * t], delimiter=",", header="t,left_motor,right_motor", comments="")
+    assert linkwise("torque", "fivebar", "lead.csv").exit_code == 0
+    result = linkwise("torque", "stiff.toml", "lead.csv", "--json", "--plot", "out.svg")
+    assert result.exit_code == 1
+    (excess,) = json.loads(result.stdout)["exceeded"]
+    assert (excess["joint"], excess["what"]) == ("left_elbow", "position")
+
+
+def test_all_joints_choose_the_assembly_mode(folder):
+    """Of a file that has them; without them it is that of the model's reference."""
+    robot = lw.load("fivebar")
+    dyn = lw.compile(robot)
+    t = np.linspace(0.0, 1.0, 51)
+    lead = np.stack([0.3 * np.sin(2.0 * t), -0.2 * np.sin(3.0 * t)], axis=1)
+    mirrored = dyn.positions(lead, guess={"left_elbow": 2.5, "right_elbow": -2.5}, along=True)
+    names = ",".join(("t", *robot.opened().names))
+    np.savetxt("all.csv", np.c_[t, mirrored.q], delimiter=",", header=names, comments="")
+    np.savetxt("lead.csv", np.c_[t, lead], delimiter=",", header="t,left_motor,right_motor", comments="")
+    for file, tree_q in (("all.csv", mirrored.q), ("lead.csv", dyn.positions(lead).q)):
+        assert linkwise("torque", "fivebar", file, "-o", "out.csv").exit_code == 0
+        np.testing.assert_allclose(read("out.csv", robot.opened()).q, tree_q, rtol=0, atol=1e-9)
 
 
 def test_redundant_motors_share(folder):
     """Where the rocker is driven too, the torques are those of the closed model's least squares."""
     robot = lw.load("fourbar")
     (loop,) = robot.loops
-    lw.save(robot.replace(replace(loop, active=("crank", "rocker"))), "twice.toml")
+    lw.save(robot.replace(replace(loop, active=("crank", "rocker")), leads=("crank",)), "twice.toml")
     (folder / "turn.csv").write_text("t,crank\n" + "\n".join(f"{k / 20},{0.5 + k / 10}" for k in range(20)))
     assert linkwise("torque", "twice.toml", "turn.csv", "-o", "out.csv").exit_code == 0
     model = lw.load("twice.toml")
-    motion, at = read("out.csv", model), model.slots["crank"].v
-    found = lw.compile(model).closed.inverse_dynamics(*(x[:, [at]] for x in (motion.q, motion.qd, motion.qdd)))
+    motion = read("out.csv", model)
+    tau = lw.compile(model).inverse_dynamics(motion.q, motion.qd, motion.qdd)
     table = np.genfromtxt("out.csv", delimiter=",", names=True, deletechars="")
     both = np.stack([table["tau.crank"], table["tau.rocker"]], axis=1)
-    np.testing.assert_allclose(both, found.tau, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(both, tau, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -253,9 +282,8 @@ def test_wrenches_and_rates_of_closed_chains(folder):
         for file in ("out.csv", "out.npz"):
             assert linkwise("torque", "fivebar", "lead.csv", "-o", file, *load, *options).exit_code == 0
     motion = read("out.csv", robot, jerks=True)
-    closed = lw.compile(robot, external="tool").closed
-    given = (x[:, [0, 2]] for x in (motion.q, motion.qd, motion.qdd))
-    found = closed.joint_wrenches(*given, [[1, 2, 3, 0, 0, 0]])
+    dyn = lw.compile(robot, external="tool")
+    found = dyn.joint_wrenches(motion.q, motion.qd, motion.qdd, [[1, 2, 3, 0, 0, 0]])
     table = np.genfromtxt("out.csv", delimiter=",", names=True, deletechars="")
     with np.load("out.npz") as archive:
         assert archive["loops"].tolist() == ["tip"]

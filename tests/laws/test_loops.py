@@ -7,20 +7,20 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import linkwise as lw
-from linkwise.algorithms.closed_chain import Linkage, gap
 from linkwise.backend.python import evaluate
-from linkwise.closed.kernels import ClosedKernel
 from linkwise.graph.derivative import along
 from linkwise.graph.program import Port, trace
-from linkwise.kernel.options import Options
+from linkwise.mechanism.assemble import Assembler
+from linkwise.mechanism.equations import gap
+from linkwise.mechanism.linkage import Linkage
 from linkwise.mechanism.loops import cuts
+from linkwise.mechanism.structure import structure_of
 from linkwise.robot import Joint, Link, Loop
 from linkwise.robot.tree import Tree
 from linkwise.rotation import with_z_along
-from linkwise.simulation.loops import loop_equations
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, Vec3
-from support.linkages import EXAMPLES, example, states
+from support.linkages import EXAMPLES, applied, by_multipliers, compiled, example, independent_equations, states
 from support.trees import STEP, dynamics, error
 
 CUTS = {"revolute": ("z",), "prismatic": ("slide",), "fixed": (), "universal": ("z", "x"), "spherical": ("z", "x", "y")}
@@ -69,6 +69,7 @@ def moved_over(robot, other, q, qd):
     dyn = dynamics(robot)
     T = dyn.pose(q, "hung")
     x = [*T[:3, 3], *Rotation.from_matrix(T[:3, :3]).as_quat()]
+    other = other.opened()
     shared = [n for n in robot.names if n in other.names]
     place = robot.slots
     return (
@@ -84,24 +85,20 @@ def test_a_cut_and_reclosed_joint_is_the_joint(kind, seed):
     """Accelerations of all joints, and the wrench through the cut."""
     robot, a, b = joined(kind, seed)
     other = reclosed(robot, kind, a, b)
-    kernels = {
-        name: ClosedKernel.ask(other, Options(), loop_equations(other, ()), name)
-        for name in ("multiplier_dynamics", "closure")
-    }
+    multipliers, assembler = by_multipliers(other, independent_equations(other)), Assembler(other)
     rng = np.random.default_rng(seed)
     for _ in range(3):
         q, qd, tau = rng.uniform(-1.0, 1.0, (3, robot.nv))
         for n in robot.names:
             tau[robot.slots[n].v] *= not n.startswith("cut")
         x, v, shared = moved_over(robot, other, q, qd)
-        closure = kernels["closure"](x)
-        assert np.abs(closure.gap).max() < 1e-14
-        assert np.abs(closure.J @ v).max() < 1e-14
-        forces = other.v({n: tau[robot.slots[n].v] for n in shared})
-        found = kernels["multiplier_dynamics"](x, v, forces)
+        assert np.abs(assembler.gap(x)).max() < 1e-14
+        assert np.abs(assembler.jacobian_si(x) @ v).max() < 1e-14
+        forces = other.opened().v({n: tau[robot.slots[n].v] for n in shared})
+        found = multipliers(x, v, forces)
         qdd = dynamics(robot).forward_dynamics(q, qd, tau)
         expected = [qdd[robot.slots[n].v] for n in shared]
-        assert error([found.qdd[other.slots[n].v] for n in shared], expected) < 1e-9
+        assert error([found.qdd[other.opened().slots[n].v] for n in shared], expected) < 1e-9
         through = wrench_through(robot, kind, q, qd, qdd, a, b)
         assert error(found.wrench[0], through) < 1e-9
 
@@ -149,87 +146,80 @@ def test_rates_of_the_gap_are_its_derivatives(kind):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_forward_after_inverse(name):
-    """Over a thousand reachable states; by the independent coordinates, and by multipliers in those of the tree."""
-    chain = example(name)
-    q, qd_active, qdd_active = states(name, 1000)
-    kernels = chain.assembled
-    tau, wrench = kernels.reactions(q, qd_active, qdd_active)
-    back = kernels.forward_dynamics(q, qd_active, tau)
-    assert error(back.qdd_active, qdd_active) < 1e-8
-    motion = kernels.motion(q, qd_active, qdd_active)
-    assert error(back.qdd, motion.qdd) < 1e-8
-    full = np.zeros((1000, chain.robot.nv))
-    full[:, list(chain.structure.part.active)] = tau
-    by_multipliers = kernels.multiplier_dynamics(q, motion.qd, full)
-    assert error(by_multipliers.qdd, motion.qdd) < 1e-8
-    assert error(by_multipliers.wrench, wrench) < 1e-8
+    """Over a thousand reachable states; by the leading coordinates, and by multipliers in those of all joints."""
+    dyn = example(name)
+    q, qd, qdd = states(name, 1000)
+    held = dyn.joint_wrenches(q, qd, qdd)
+    assert error(dyn.inverse_dynamics(q, qd, qdd), held.tau) < 1e-11
+    assert error(dyn.forward_dynamics(q, qd, held.tau), qdd) < 1e-8
+    motion = dyn.tree_motion(q, qd, qdd)
+    found = by_multipliers(dyn.robot)(motion.q_tree, motion.qd_tree, applied(dyn.robot, held.tau))
+    assert error(found.qdd, motion.qdd_tree) < 1e-8
+    assert error(found.wrench, held.cut) < 1e-8
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_inertia_is_what_unit_accelerations_need(name):
     """A_c and H_c by the inverse model, as the source has them, at rest and without gravity."""
-    robot = lw.load(name).without_friction()
+    dyn = example(name)
     q, qd, _ = states(name, 20)
-    inverse = lw.compile(robot, gravity=(0.0, 0.0, 0.0)).closed.assembled.inverse_dynamics
-    n = qd.shape[1]
-    columns = [inverse(q, 0.0 * qd, np.broadcast_to(e, qd.shape)) for e in np.eye(n)]
-    kernels = example(name).assembled
-    A = kernels.mass_matrix(q)
+    inverse = lw.compile(dyn.robot, gravity=(0.0, 0.0, 0.0)).inverse_dynamics
+    columns = [inverse(q, 0.0 * qd, np.broadcast_to(e, qd.shape)) for e in np.eye(qd.shape[1])]
+    A = dyn.mass_matrix(q)
     assert error(A, np.stack(columns, axis=-1)) < 1e-12
-    assert error(kernels.bias_forces(q, qd), kernels.inverse_dynamics(q, qd, 0.0 * qd)) < 1e-12
+    assert error(dyn.bias_forces(q, qd), dyn.inverse_dynamics(q, qd, 0.0 * qd)) < 1e-12
     assert np.linalg.eigvalsh(A).min() > 0.0
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_power_of_motors_is_the_rate_of_energy(name):
-    chain, dyn = example(name), dynamics(example(name).robot)
-    q, qd_active, qdd_active = states(name, 50, seed=5)
-    qd, qdd = chain.assembled.motion(q, qd_active, qdd_active)
-    tau = chain.assembled.inverse_dynamics(q, qd_active, qdd_active)
+    """The energy is that of the tree, along its own motion."""
+    dyn, tree = example(name), dynamics(example(name).robot.opened())
+    q_lead, qd_lead, qdd_lead = states(name, 50, seed=5)
+    q, qd, qdd = dyn.tree_motion(q_lead, qd_lead, qdd_lead)
     h = 1e-5
 
     def energy(t):
         at = q + qd * t + 0.5 * qdd * t * t
-        return dyn.kinetic_energy(at, qd + qdd * t) + dyn.potential_energy(at)
+        return tree.kinetic_energy(at, qd + qdd * t) + tree.potential_energy(at)
 
     rate = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h)
-    assert error((tau * qd_active).sum(axis=1), rate) < 1e-7
+    assert error((dyn.inverse_dynamics(q_lead, qd_lead, qdd_lead) * qd_lead).sum(axis=1), rate) < 1e-7
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_velocities_and_accelerations_are_derivatives_of_positions(name):
-    """Of closed positions along a motion of the active joints, by differences."""
-    chain = example(name)
+    """Of closed positions along a motion of what leads, by differences."""
+    dyn = example(name)
     q, qd, qdd = states(name, 20, seed=3)
-    motion = chain.motion(chain.of(q), qd, qdd, guess=q)
+    motion = dyn.tree_motion(q, qd, qdd)
     h = 1e-3
-    moved = [chain.positions(chain.of(q) + qd * t + 0.5 * qdd * t * t, guess=q).q for t in (-2 * h, -h, 0.0, h, 2 * h)]
+    moved = [dyn.positions(q + qd * t + 0.5 * qdd * t * t).q for t in (-2 * h, -h, 0.0, h, 2 * h)]
+    moved = np.unwrap(moved, axis=0)  # what turns may be counted from another turn
     first = (8.0 * (moved[3] - moved[1]) - (moved[4] - moved[0])) / (12.0 * h)
     second = (16.0 * (moved[3] + moved[1]) - (moved[4] + moved[0]) - 30.0 * moved[2]) / (12.0 * h * h)
-    assert error(motion.qd, first) < 1e-7
-    assert error(motion.qdd, second) < 1e-5
-    G = chain.assembled.velocity_map(q)
-    assert error((G @ qd[..., None])[..., 0], motion.qd) < 1e-12
-    drift = chain.assembled.drift(q, qd)
-    assert error((G @ qdd[..., None])[..., 0] + drift, motion.qdd) < 1e-11
+    assert error(motion.qd_tree, first) < 1e-7
+    assert error(motion.qdd_tree, second) < 1e-5
+    G = dyn.tree_jacobian(q)
+    assert error((G @ qd[..., None])[..., 0], motion.qd_tree) < 1e-12
+    drift = dyn.tree_motion(q, qd, 0.0 * qdd).qdd_tree
+    assert error((G @ qdd[..., None])[..., 0] + drift, motion.qdd_tree) < 1e-11
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_derivatives_of_the_inverse_model(name):
     """By differences of the whole chain of functions: loops closed anew, then torques."""
-    chain = example(name)
-    q, qd, qdd = states(name, 6, seed=7)
-    x = chain.of(q)
-    found = chain.inverse_dynamics_derivatives(x, qd, qdd, guess=q)
+    dyn = example(name)
+    motion = states(name, 6, seed=7)
+    found = dyn.inverse_dynamics_derivatives(*motion)
     h = 1e-4
-    for k in range(x.shape[1]):
-        e = h * np.eye(x.shape[1])[k]
+    for k in range(dyn.robot.nv):
+        e = h * np.eye(dyn.robot.nv)[k]
 
         def torque(t, e=e, by=None):
-            shifted = [y + t * e if n == by else y for n, y in zip(("q", "qd", "qdd"), (x, qd, qdd), strict=True)]
-            return chain.inverse_dynamics(*shifted, guess=q).tau
+            return dyn.inverse_dynamics(*(y + t * e if n == by else y for n, y in enumerate(motion)))
 
-        for by, exact in zip(("q", "qd", "qdd"), found[:3], strict=True):
+        for by, exact in enumerate(found):
             slope = (8 * (torque(1, by=by) - torque(-1, by=by)) - (torque(2, by=by) - torque(-2, by=by))) / (12 * h)
             assert np.abs(exact[..., k] - slope).max() < 1e-6 * (1.0 + np.abs(slope).max()), by
 
@@ -239,21 +229,16 @@ def test_wrenches_through_all_joints(name):
     """Along its axis a joint carries its drive's torque alone, a passive one nothing; with loads on all ends."""
     robot = example(name).robot
     frames = tuple(sorted({loop.a for loop in robot.loops} | {loop.b for loop in robot.loops}))
-    chain = lw.compile(robot, external=frames).closed
-    q, qd_active, qdd_active = states(name, 20, seed=4)
+    dyn = lw.compile(robot, external=frames)
+    q, qd, qdd = states(name, 20, seed=4)
     loads = np.random.default_rng(2).uniform(-9.0, 9.0, (20, len(frames), 6))
-    motion = chain.assembled.motion(q, qd_active, qdd_active, loads)
-    tau, wrench, cut = chain.assembled.joint_wrenches(q, *motion, loads)
-    held = chain.assembled.reactions(q, qd_active, qdd_active, loads)
-    assert error(tau, held.tau) < 1e-11
-    assert error(cut, held.wrench) < 1e-11
-    assert error(chain.assembled.drives(q, *motion, loads), tau) < 1e-12
-    drives = np.zeros((20, robot.nv))
-    drives[:, list(chain.structure.part.active)] = tau
+    tau, wrench, _ = dyn.joint_wrenches(q, qd, qdd, loads)
+    assert error(dyn.inverse_dynamics(q, qd, qdd, loads), tau) < 1e-11
+    drives, accelerations = applied(robot, tau), example(name).tree_motion(q, qd, qdd).qdd_tree
     for k, joint in enumerate(j for j in robot.joints if not j.is_fixed):
-        six, v = wrench[:, k], robot.slots[joint.name].v
+        six, v = wrench[:, k], robot.opened().slots[joint.name].v
         along_axis = six[:, :3] if joint.kind == "prismatic" else six[:, 3:]
-        carried = along_axis @ np.array(joint.axis) + joint.armature * motion.qdd[:, v]
+        carried = along_axis @ np.array(joint.axis) + joint.armature * accelerations[:, v]
         assert np.abs(carried - drives[:, v]).max() < 1e-10 * (1.0 + np.abs(wrench).max())
 
 
@@ -282,10 +267,14 @@ def test_it_does_not_matter_which_joint_is_cut():
         gravity=(1.0, -9.0, 0.0),
     )
     x, v, a = np.array([[0.8], [1.7], [4.0]]), np.array([[2.0]]), np.array([[-3.0]])
-    ours = lw.compile(first).closed.joint_wrenches(x, v, a)
-    crank_q, b_q, rocker_q = ours.q.T
+    dyn = lw.compile(first)
+    ours = dyn.joint_wrenches(x, v, a)
+    crank_q, b_q, rocker_q = dyn.positions(x).q.T
     c_q = crank_q + b_q - rocker_q
-    theirs = lw.compile(second).closed.joint_wrenches(x, v, a, guess=np.stack([crank_q, rocker_q, c_q], axis=1))
+    at_first = {"crank": crank_q[0], "rocker": rocker_q[0], "c": c_q[0]}
+    other = lw.compile(second.replace(reference=at_first))
+    theirs = other.joint_wrenches(x, v, a)
+    assert np.abs(np.sin(other.positions(x).q - np.stack([crank_q, rocker_q, c_q], axis=1))).max() < 1e-11
     assert error(theirs.tau, ours.tau) < 1e-11
     assert error(theirs.wrench[:, :2], ours.wrench[:, [0, 2]]) < 1e-11
     # on the coupler: in its own axes where the pin is a joint of the tree, in those of the other bar where it is cut
@@ -298,10 +287,10 @@ def test_it_does_not_matter_which_joint_is_cut():
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_rates_are_those_of_the_motion(name):
     """Jerks, torque rates and wrench rates against differences of a closed motion; loads and the base change too."""
-    robot = example(name).robot
-    chain = lw.compile(robot, external=robot.loops[0].b, base_motion=True).closed
+    plain = example(name)
+    dyn = lw.compile(plain.robot, external=plain.robot.loops[0].b, base_motion=True)
     q, qd, qdd = (x[:8] for x in states(name, 40, seed=9))
-    good = chain.positions(chain.of(q), guess=q).condition < 20.0
+    good = plain.positions(q).condition < 20.0
     q, qd, qdd = q[good], qd[good], qdd[good]
     rng = np.random.default_rng(5)
     qddd = rng.uniform(-5.0, 5.0, qd.shape)
@@ -310,11 +299,9 @@ def test_rates_are_those_of_the_motion(name):
     still = np.zeros(6)
 
     def at(t):
-        lead = (chain.of(q) + qd * t + qdd * t**2 / 2.0 + qddd * t**3 / 6.0, qd + qdd * t + qddd * t**2 / 2.0)
+        lead = (q + qd * t + qdd * t**2 / 2.0 + qddd * t**3 / 6.0, qd + qdd * t + qddd * t**2 / 2.0, qdd + qddd * t)
         base = (still, np.array(pushed) + np.array(jerked) * t)
-        return chain.joint_wrenches(*lead, qdd + qddd * t, load + load_dot * t, *base, guess=q), chain.motion(
-            *lead, qdd + qddd * t, load, *base, guess=q
-        )
+        return dyn.joint_wrenches(*lead, load + load_dot * t, *base), plain.tree_motion(*lead)
 
     h = 2e-4
     steps = [at(k * h) for k in (-2, -1, 1, 2)]
@@ -323,12 +310,12 @@ def test_rates_are_those_of_the_motion(name):
         a, b, c, d = (pick(step) for step in steps)
         return (8.0 * (c - b) - (d - a)) / (12.0 * h)
 
-    found = chain.force_rates(chain.of(q), qd, qdd, qddd, load, load_dot, still, pushed, jerked, guess=q)
-    assert error(found.qddd, slope(lambda s: s[1].qdd)) < 1e-6
+    assert error(plain.tree_jerks(q, qd, qdd, qddd), slope(lambda s: s[1].qdd_tree)) < 1e-6
+    around = (load, load_dot, still, pushed, jerked)
+    found = dyn.force_rates(q, qd, qdd, qddd, *around)
     assert error(found.tau, at(0.0)[0].tau) < 1e-10
     assert error(found.tau_dot, slope(lambda s: s[0].tau)) < 1e-6
-    motion = found.q, found.qd, found.qdd, found.qddd
-    rates = chain.assembled.joint_wrench_rates(*motion, load, load_dot, still, pushed, jerked)
+    rates = dyn.joint_wrench_rates(q, qd, qdd, qddd, *around)
     assert error(rates.tau_dot, found.tau_dot) < 1e-9
     assert error(rates.wrench_dot, slope(lambda s: s[0].wrench)) < 1e-6
     assert error(rates.cut_dot, slope(lambda s: s[0].cut)) < 1e-6
@@ -336,10 +323,13 @@ def test_rates_are_those_of_the_motion(name):
 
 def test_plain_python_is_the_kernel():
     """The reduced model on Python's numbers, which nothing compiled."""
-    chain = example("fivebar")
-    q, qd, _ = states("fivebar", 1)
-    linkage = Linkage(Tree.of(chain.robot), q[0].tolist(), chain.structure.part)
-    assert error(linkage.rates(qd[0].tolist()), chain.assembled.rates(q[0], qd[0])) < 1e-13
+    dyn = example("fivebar")
+    q, qd, qdd = states("fivebar", 1)
+    motion = dyn.tree_motion(q[0], qd[0], qdd[0])
+    linkage = Linkage(Tree.of(dyn.robot), motion.q_tree.tolist(), structure_of(dyn.robot).part)
+    assert error(linkage.rates(qd[0].tolist()), motion.qd_tree) < 1e-13
+    plain = lw.inverse_dynamics.plain(dyn.robot, *(x[0].tolist() for x in (q, qd, qdd)))
+    assert error(plain, dyn.inverse_dynamics(q[0], qd[0], qdd[0])) < 1e-12
 
 
 def test_frames_of_a_cut_do_not_matter():
@@ -347,8 +337,7 @@ def test_frames_of_a_cut_do_not_matter():
     robot = lw.load("ankle")
     turn = with_z_along(Vec3(0.6, 0.48, 0.64))
     loops = [replace(c, origin_a=Pose(turn, c.origin_a.p), origin_b=Pose(EYE3, c.origin_b.p)) for c in robot.loops]
-    other = lw.compile(robot.replace(loops=loops)).closed
-    q, qd, qdd = states("ankle", 5)
-    ours, theirs = (c.assembled.reactions(q, qd, qdd) for c in (lw.compile(robot).closed, other))
+    motion = states("ankle", 5)
+    ours, theirs = (compiled(r).joint_wrenches(*motion) for r in (robot, robot.replace(loops=loops)))
     assert error(theirs.tau, ours.tau) < 1e-11
-    assert error(theirs.wrench[..., :3] @ np.array(turn).T, ours.wrench[..., :3]) < 1e-11
+    assert error(theirs.cut[..., :3] @ np.array(turn).T, ours.cut[..., :3]) < 1e-11

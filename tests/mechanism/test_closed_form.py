@@ -14,6 +14,7 @@ from linkwise.mechanism.angle import Angle
 from linkwise.mechanism.closed_form import closed_forms
 from linkwise.mechanism.form import Crossing, Guide, Leg
 from linkwise.mechanism.loops import Cut
+from linkwise.mechanism.structure import structure_of
 from linkwise.robot import Joint, Link, Loop, Mimic, Robot, numbers
 from linkwise.robot.align import aligned
 from linkwise.robot.tree import Tree
@@ -34,7 +35,7 @@ from support.following import (
     rate_of,
     rates,
 )
-from support.linkages import example
+from support.linkages import compiled, example, leading
 from support.machines import NAMES, machine
 
 STEP = 1e-30
@@ -126,12 +127,14 @@ def test_three_joints_in_space_follow_wherever_they_are(letters, before):
     check(leg(letters, before))
 
 
-def check_against_closed(found: Followed):
-    """The same positions as the compiled closed chain finds by Newton's method from the reference."""
-    names = tuple(found.robot.names[k] for k in found.known)
-    chain = lw.compile(found.robot.replace(replace(found.robot.loops[0], active=names))).closed
-    assert chain.independent == names
-    q, forms = chain.positions(chain.of(found.q), guess=found.q[0]).q, forms_of(found)
+def check_against_newton(found: Followed):
+    """The same positions as the compiled machine finds by Newton's method from the reference."""
+    names = tuple(found.robot.opened().names[k] for k in found.known)
+    robot = found.robot.replace(replace(found.robot.loops[0], active=names), leads=names)
+    assert robot.coordinates == names
+    at = lw.compile(robot, closure="newton").positions(leading(robot, found.q), guess=found.q[0])
+    assert at.converged.all()
+    q, forms = at.q, forms_of(found)
     for row in range(len(q)):
         full = completed(forms, found.tree, led(found, row))
         assert max(error(full[k], q[row, k]) for k in found.unknown) < 1e-12
@@ -139,59 +142,60 @@ def check_against_closed(found: Followed):
 
 @pytest.mark.parametrize(("unknown", "cut", "before", "skew"), [d for d in DYADS if d.values[-1]])
 def test_dyads_are_as_newtons_method_has_them(unknown, cut, before, skew):
-    check_against_closed(dyad(unknown, cut, before, skew))
+    check_against_newton(dyad(unknown, cut, before, skew))
 
 
 @pytest.mark.parametrize("before", range(4))
 @pytest.mark.parametrize("letters", LEGS)
 def test_legs_are_as_newtons_method_has_them(letters, before):
-    check_against_closed(leg(letters, before))
+    check_against_newton(leg(letters, before))
 
 
 def linkage(name, known, rows=6):
     """A bundled linkage with positions that Newton's method finds on ways from the reference."""
-    chain = example(name)
-    start = chain.of(chain.reference)
+    robot = example(name).robot
+    newton = compiled(robot, closure="newton")
+    start = robot.q()
     reach = {"fourbar": 3.0, "fivebar": 0.6, "palletiser": 0.5, "ankle": 0.3}[name]
     ends = start + np.random.default_rng(0).uniform(-reach, reach, (rows, len(start)))
     ways = start + np.linspace(0.0, 1.0, 40)[:, None] * (ends - start)[:, None]
-    q = chain.positions(ways, along=True)
+    q = newton.positions(ways, along=True)
     assert q.converged.all()
-    found = Followed(chain.robot, tuple(known), np.vstack([chain.reference, q.q[:, -1]]))
+    found = Followed(robot, tuple(known), np.vstack([structure_of(robot).reference, q.q[:, -1]]))
     return found._replace(q=np.array([polished(found, row) for row in found.q]))
 
 
 @pytest.mark.parametrize("name", ["fourbar", "fivebar", "palletiser"])
 def test_linkages_of_the_library(name):
     """As Newton's method and its velocity map have them, loop by loop."""
-    chain = example(name)
-    structure = chain.structure.part
-    found = linkage(name, [v for v in range(chain.robot.opened().nv) if v not in structure.passive])
+    robot = example(name).robot
+    structure = structure_of(robot).part
+    found = linkage(name, [v for v in range(robot.opened().nv) if v not in structure.passive])
     check(found)
-    forms, G = forms_of(found), chain.assembled.velocity_map(found.q)
+    forms, G = forms_of(found), compiled(robot, closure="newton").tree_jacobian(leading(robot, found.q))
     for row in range(len(found.q)):
         for column, v in enumerate(structure.independent):
-            fast = completed(forms, found.tree, moving(found, row, np.eye(chain.robot.opened().nv)[v]))
+            fast = completed(forms, found.tree, moving(found, row, np.eye(robot.opened().nv)[v]))
             wanted = G[row][found.unknown, column]
             assert np.abs([rate_of(fast[k]) for k in found.unknown] - wanted).max() < 1e-10 * scale(wanted)
 
 
 def test_an_ankle_follows_its_foot():
     """Rods on universal joints are legs once the foot leads; where motors lead, both legs hang on the same foot."""
-    chain = example("ankle")
-    robot, tree = chain.robot, Tree.of(chain.robot)
+    robot = example("ankle").robot
+    tree, structure = Tree.of(robot), structure_of(robot)
     check(linkage("ankle", [b.q for b in tree.bodies[1:] if not b.name.startswith(("left", "right"))]))
-    motors = [k for k in range(robot.opened().nq) if k not in chain.structure.part.passive]
-    forms, left = closed_forms(tree, robot.loops, motors, chain.reference.tolist())
+    motors = [k for k in range(robot.opened().nq) if k not in structure.part.passive]
+    forms, left = closed_forms(tree, robot.loops, motors, structure.reference.tolist())
     assert (forms, left) == ([], list(robot.loops))
 
 
 def test_a_palletiser_is_solved_loop_after_loop():
-    chain = example("palletiser")
-    robot = chain.robot
-    known = [k for k in range(robot.opened().nq) if k not in chain.structure.part.passive]
+    robot = example("palletiser").robot
+    structure = structure_of(robot)
+    known = [k for k in range(robot.opened().nq) if k not in structure.part.passive]
     turned = robot.replace(loops=robot.loops[::-1])
-    forms, left = closed_forms(Tree.of(turned), turned.loops, known, chain.reference.tolist())
+    forms, left = closed_forms(Tree.of(turned), turned.loops, known, structure.reference.tolist())
     assert left == []
     order = [form.loop.name for form in forms]
     assert sorted(order) == sorted(loop.name for loop in robot.loops)
@@ -318,16 +322,16 @@ def test_a_slide_that_cannot_be_reached_is_no_number():
 
 def test_numbers_of_the_model_may_be_inputs():
     """A five-bar linkage with the length of an arm as an input."""
-    chain = example("fivebar")
-    known = [k for k in range(chain.robot.opened().nq) if k not in chain.structure.part.passive]
-    forms, _ = closed_forms(Tree.of(chain.robot), chain.robot.loops, known, chain.reference.tolist())
+    robot = example("fivebar").robot
+    structure = structure_of(robot)
+    known = [k for k in range(robot.opened().nq) if k not in structure.part.passive]
+    forms, _ = closed_forms(Tree.of(robot), robot.loops, known, structure.reference.tolist())
 
     def function(q, length):
-        robot = numbers.substitute(chain.robot, {"left_elbow.xyz": (0.0, 0.0, length[0])})
-        tree = Tree.of(robot)
+        tree = Tree.of(numbers.substitute(robot, {"left_elbow.xyz": (0.0, 0.0, length[0])}))
         given = dict(zip(known, q, strict=True))
         full = completed(forms, tree, [given.get(k) for k in range(tree.nq)])
-        return ([x for loop in chain.robot.loops for x in Cut.at(tree, full, loop).gap()],)
+        return ([x for loop in robot.loops for x in Cut.at(tree, full, loop).gap()],)
 
     program = trace("forms", function, [Port("q", (2,)), Port("length", (1,))], [Port("gap", (5,))])
     for length in (0.18, 0.2, 0.23):

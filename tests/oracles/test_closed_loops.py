@@ -6,7 +6,8 @@ import pytest
 
 import linkwise as lw
 from linkwise.mechanism.machine import machine_of
-from support.linkages import EXAMPLES, chain_of_four_bars, example, states
+from linkwise.mechanism.structure import structure_of
+from support.linkages import EXAMPLES, applied, chain_of_four_bars, example, states
 from support.pinocchio_bridge import model, to_pin_q, to_pin_v
 from support.trees import error
 
@@ -42,20 +43,17 @@ def begun(robot, folder):
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_accelerations(name, tmp_path):
     """In random closed states under random torques; planar loops have equations out of the plane, which repeat."""
-    chain = example(name)
-    robot = chain.robot
-    made, constraints, data, cuts = begun(robot, tmp_path)
-    q, qd_active, _ = states(name, ROWS, seed=11)
-    rng = np.random.default_rng(3)
-    tau = rng.uniform(-3.0, 3.0, (ROWS, len(chain.structure.part.active)))
-    found = chain.assembled.forward_dynamics(q, qd_active, tau)
-    qd = chain.assembled.rates(q, qd_active)
-    full = np.zeros_like(qd)
-    full[:, list(chain.structure.part.active)] = tau
+    dyn = example(name)
+    robot = dyn.robot.opened()
+    made, constraints, data, cuts = begun(dyn.robot, tmp_path)
+    lead, speed, _ = states(name, ROWS, seed=11)
+    tau = np.random.default_rng(3).uniform(-3.0, 3.0, (ROWS, dyn.robot.nu))
+    q, qd, qdd = dyn.tree_motion(lead, speed, dyn.forward_dynamics(lead, speed, tau))
+    full = applied(dyn.robot, tau)
     answers = []
     for state in zip(*(f(robot, made, x) for f, x in ((to_pin_q, q), (to_pin_v, qd), (to_pin_v, full))), strict=True):
         answers.append(pin.constraintDynamics(made, data, *state, constraints, cuts, SETTINGS).copy())
-    assert error(to_pin_v(robot, made, found.qdd), np.array(answers)) < 1e-6
+    assert error(to_pin_v(robot, made, qdd), np.array(answers)) < 1e-6
     # the states are closed in their model too
     pin.forwardKinematics(made, data, to_pin_q(robot, made, q[0]))
     for c in constraints:
@@ -89,18 +87,17 @@ def test_wrenches_through_joints(name, tmp_path):
 
     Forces across the plane of a planar loop, which rigid bodies do not tell, are left out.
     """
-    chain = example(name)
-    robot = chain.robot
-    made, constraints, data, cuts = begun(robot, tmp_path)
-    q, qd_active, qdd_active = states(name, ROWS, seed=12)
-    motion = chain.assembled.motion(q, qd_active, qdd_active)
-    tau, wrench, cut = chain.assembled.joint_wrenches(q, *motion)
-    full = np.zeros_like(motion.qd)
-    full[:, list(chain.structure.part.active)] = tau
-    known = [[f"{loop.name}: {x}" not in chain.structure.dependent for x in "xyz"] for loop in robot.loops]
+    dyn = example(name)
+    robot, loops, dependent = dyn.robot.opened(), dyn.robot.loops, structure_of(dyn.robot).dependent
+    made, constraints, data, cuts = begun(dyn.robot, tmp_path)
+    lead = states(name, ROWS, seed=12)
+    q, qd, qdd = dyn.tree_motion(*lead)
+    tau, wrench, cut = dyn.joint_wrenches(*lead)
+    full = applied(dyn.robot, tau)
+    known = [[f"{loop.name}: {x}" not in dependent for x in "xyz"] for loop in loops]
     moving = [j.name for j in robot.joints if not j.is_fixed]
     ids = [made.getJointId(n) for n in moving]
-    vectors = ((to_pin_q, q), (to_pin_v, motion.qd), (to_pin_v, full), (to_pin_v, motion.qdd))
+    vectors = ((to_pin_q, q), (to_pin_v, qd), (to_pin_v, full), (to_pin_v, qdd))
     for k, (x, v, force, a) in enumerate(zip(*(f(robot, made, y) for f, y in vectors), strict=True)):
         pin.constraintDynamics(made, data, x, v, force, constraints, cuts, SETTINGS)
         loads = pin.StdVec_Force([pin.Force.Zero() for _ in range(made.njoints)])

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.algorithms.closed_chain import gap
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.kinematics import pose, world_poses
 from linkwise.mechanism.assemble import Assembler
+from linkwise.mechanism.equations import gap
 from linkwise.robot import load_mjcf
 from linkwise.robot.tree import Tree
 from linkwise.rotation import from_quaternion
@@ -270,16 +270,18 @@ def test_connected_points_and_how_they_move(name):
     """The gap in random positions, and its Jacobian where they are closed."""
     robot, theirs = load_mjcf(LOOPS[name]), Oracle(LOOPS[name])
     tree, (loop,) = Tree.of(robot), robot.loops
-    i, X = tree.places[loop.a]
+    # the gap is in axes of the last body that carries both points
+    ways = tree.paths(tree.places[loop.a][0], tree.places[loop.b][0])
+    common = tree.bodies[(ways[0] or ways[1])[0]].parent
     found = 0
-    for q in random_states(robot, 8)[0]:
+    for q in random_states(robot.opened(), 8)[0]:
         closed = Assembler(robot).close(q)
         found += closed is not None
         for at in (q,) if closed is None else (q, closed):
             theirs.place(at)
             J = jacobian(theirs)
             ours, flat = gap(tree, at.tolist(), robot.loops)
-            R = np.array((world_poses(tree, at.tolist())[i] @ X).R)
+            R = np.array(world_poses(tree, at.tolist())[common].R)
             np.testing.assert_allclose(R @ ours, -theirs.data.efc_pos[:3], atol=1e-12)
         if closed is not None:
             np.testing.assert_allclose(R @ np.reshape(flat, (3, -1)), -J, atol=1e-9)
@@ -312,7 +314,7 @@ def test_welded_bodies(name):
     (loop,) = robot.loops
     assert loop.kind == "fixed"
     found = 0
-    for q in random_states(robot, 40)[0]:
+    for q in random_states(robot.opened(), 40)[0]:
         closed = Assembler(robot).close(q)
         if closed is None:
             continue
@@ -334,15 +336,17 @@ def test_a_linkage_from_a_file_moves_as_there():
     """From rest, by their inertia, bias and Jacobian."""
     text = LOOPS["four bars"].replace("</mujoco>", '<actuator><motor joint="crank"/></actuator></mujoco>')
     robot, theirs = load_mjcf(text), Oracle(text)
-    closed = lw.compile(robot).closed
-    assert closed.active == ("crank",)
-    found = closed.forward_dynamics(closed.of(closed.reference) + 0.1, [0.0], [3.0])
-    assert found.converged
-    theirs.place(found.q)
+    dyn = lw.compile(robot)
+    assert robot.drives == ("crank",)
+    q = robot.q() + 0.1
+    at = dyn.positions(q)
+    assert at.converged
+    found = dyn.tree_motion(q, [0.0], dyn.forward_dynamics(q, [0.0], [3.0]))
+    theirs.place(at.q)
     J = jacobian(theirs)[[0, 2]]  # in the plane
     M = np.zeros((3, 3))
     for column, unit in zip(M, np.eye(3), strict=True):
         mujoco.mj_mulM(theirs.model, theirs.data, column, unit)
     rest = np.concatenate([[3.0, 0.0, 0.0] - theirs.data.qfrc_bias, np.zeros(2)])
     qdd = np.linalg.solve(np.block([[M, J.T], [J, np.zeros((2, 2))]]), rest)[:3]
-    np.testing.assert_allclose(found.qdd, qdd, rtol=1e-9)
+    np.testing.assert_allclose(found.qdd_tree, qdd, rtol=1e-9)

@@ -17,7 +17,7 @@ def test_the_printed_equation_is_wrong():
 def test_links_are_as_long_as_they_are():
     """Drawn from closed positions, ends of links that a cut holds together are one point."""
     robot = lw.load("fourbar")
-    q = lw.compile(robot).closed.positions([[0.3], [2.0]]).q
+    q = lw.compile(robot).positions([[0.3], [2.0]]).q
     links = outline(robot, q)
     lengths = {"crank": 0.15, "coupler": 0.45, "rocker": 0.35}
     for name, length in lengths.items():

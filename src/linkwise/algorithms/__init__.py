@@ -11,6 +11,9 @@ from linkwise.algorithms.classical import classical_acceleration as classical_ac
 from linkwise.algorithms.classical import component_acceleration as component_acceleration
 from linkwise.algorithms.closure import drive_jacobian as drive_jacobian
 from linkwise.algorithms.closure import share as share
+from linkwise.algorithms.closure import tree_jacobian as tree_jacobian
+from linkwise.algorithms.closure import tree_jerks as tree_jerks
+from linkwise.algorithms.closure import tree_motion as tree_motion
 from linkwise.algorithms.closure import tree_positions as tree_positions
 from linkwise.algorithms.coriolis import coriolis_matrix as coriolis_matrix
 from linkwise.algorithms.derivative_of import derivative as derivative

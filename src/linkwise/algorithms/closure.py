@@ -22,6 +22,36 @@ def tree_positions(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
     return [number(x) for x in at.q], [less(at.openness(), CLOSED)], [at.condition()]
 
 
+@algorithm(inputs="q qd qdd", outputs={"q_tree": ("nt",), "qd_tree": ("nr",), "qdd_tree": ("nr",)})
+def tree_motion(machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Outputs:
+    """Positions, velocities and accelerations of all joints, those that follow too.
+
+    Source: [Khalil] (4)-(7).
+    """
+    at = machine.at(q)
+    return [number(x) for x in at.q], *at.led(qd, qdd)
+
+
+@algorithm(inputs="q qd qdd qddd", outputs={"qddd_tree": ("nr",)})
+def tree_jerks(
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], qddd: Sequence[Scalar]
+) -> Outputs:
+    """Jerks of all joints, those that follow too."""
+    return (machine.complete(q, qd, qdd, qddd)[4],)
+
+
+@algorithm(inputs="q", outputs={"G": ("nr", "nv")})
+def tree_jacobian(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
+    """G, with velocities of all joints = G qd; forces tau of all joints are G^T tau at what leads.
+
+    Source: [Khalil] (5).
+    """
+    at = machine.at(q)
+    n = range(at.tree.nv)
+    columns = at.gathered([[1.0 if i == k else 0.0 for i in n] for k in n])
+    return ([column[i] for i in n for column in columns],)
+
+
 @algorithm(inputs="q", outputs={"J": ("nu", "nv")})
 def drive_jacobian(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
     """J with rates of the drives = J qd; forces at the leading coordinates are J^T tau.

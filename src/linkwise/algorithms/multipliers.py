@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from linkwise.algorithms.algorithm import World
-from linkwise.algorithms.closed_chain import Equations
+from linkwise.algorithms.algorithm import REQUIRED, Outputs, World, algorithm
 from linkwise.algorithms.forces import bias_forces
 from linkwise.algorithms.inertia_route import light_coordinates, no_inertia_along
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.errors import LinkwiseError
 from linkwise.mechanism import linear
+from linkwise.mechanism.equations import Equations
 from linkwise.mechanism.matrices import dot
 from linkwise.mechanism.partition import Partition
 from linkwise.robot.tree import Tree
@@ -98,6 +98,23 @@ class Mobility:
     def _pushed(self, push: Sequence[Scalar]) -> list[Scalar]:
         """Generalised forces on the free coordinates, J^T push."""
         return [sum((row[k] * x for row, x in zip(self.J, push, strict=True)), 0.0) for k in range(len(self.free))]
+
+
+@algorithm(inputs="q qd tau", outputs={"qdd": ("nv",)}, uses="gravity external", part=REQUIRED)
+def multiplier_dynamics(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World, part: Partition
+) -> Outputs:
+    """Accelerations of all joints while the loops stay closed, by M qdd + h = tau + J^T lambda.
+
+    Args:
+        tree: the robot with its loops cut.
+        q: positions (nq) that close the loops.
+        qd: velocities (nv) that keep them closed.
+        tau: generalised forces (nv).
+        world: gravity, and external wrenches.
+        part: the loops and their independent equations.
+    """
+    return (Mobility(tree, q, part).accelerations(qd, tau, world).qdd,)
 
 
 def nearest(tree: Tree, q: Sequence[Scalar], part: Partition, held: Collection[int] = ()) -> list[Scalar]:

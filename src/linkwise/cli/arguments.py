@@ -157,7 +157,7 @@ def load(source: str, *, base: str, side: str | None, no_friction: bool, rigid: 
         names = [lock.joint for lock in locks]
         for name in names:
             robot.joint(name)
-        robot = robot.lock(names, at=robot.q({lock.joint: lock.at for lock in locks if lock.at}))
+        robot = robot.lock(names, at=robot.opened().q({lock.joint: lock.at for lock in locks if lock.at}))
     if no_friction:
         robot = robot.without_friction()
     return robot.rigid() if rigid else robot

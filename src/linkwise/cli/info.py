@@ -93,6 +93,9 @@ def _overview(facts: dict[str, Any]) -> None:
         names = facts["coordinates"]
         more = f", ... and {len(names) - 40} more" if len(names) > 40 else ""
         show.line(f"order of q: {', '.join(names[:40])}{more}")
+    if facts["followers"]:
+        show.line(f"order of tau: {', '.join(facts['drives'])}")
+        show.line(f"{', '.join(facts['followers'])} follow from the loops")
 
 
 def tree_lines(robot: Robot) -> Iterator[str]:

@@ -117,8 +117,10 @@ def torque(
     Where a joint with Coulomb friction reverses its torque jumps; --rates lists when. A floating joint root has the
     columns root.x .y .z .qx .qy .qz .qw, and qd.root.vx .vy .vz .wx .wy .wz.
 
-    A robot with loops keeps them closed: columns of its independent joints suffice, and torques are of the active ones.
-    With --wrenches columns `cut.tip.fx` have what the joint that was cut for the loop tip carries.
+    A robot with loops keeps them closed: columns of the joints that lead suffice, and torques are of the drives. Where
+    the file has all joints they choose the assembly mode, and rows that open the loops are refused. Limits hold for
+    joints that follow too. With --wrenches columns `cut.tip.fx` have what the joint that was cut for the loop tip
+    carries.
     With elastic drives columns of the joints suffice too: motors then move and push as that motion demands, by
     feed-forward with its fourth derivative.
 
@@ -157,8 +159,8 @@ def torque(
             ignore_extra=ignore_extra, as_json=as_json,
         )  # fmt: skip
     model = _loaded(load(robot, **options), payloads)
-    if model.loops:
-        motion = read_closed(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
+    if model.follows:
+        model, motion = read_closed(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
     else:
         motion = read_elastic(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
     result = torques_along(model, motion, external=loads, wrenches=wrenches, rates=rates)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from linkwise.errors import InputError
 from linkwise.graph.program import Before, Port, Program, trace
 from linkwise.kernel.options import Options
 from linkwise.mechanism import newton
 from linkwise.mechanism.machine import Machine
+from linkwise.mechanism.structure import structure_of
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
@@ -55,11 +59,26 @@ def guided(call: Callable[..., Any], robot: Robot, other: Callable[[Robot], Call
 
 
 def reference_of(robot: Robot, guess: Any) -> dict[str, tuple[float, ...]]:
-    """Positions of all joints by name, from a vector of them or a mapping of some."""
+    """Positions of all joints by name, from a vector of them or a mapping of some; others are where they close."""
     opened = robot.opened()
-    whole = opened.q(guess)
+    if isinstance(guess, Mapping):
+        whole, given = structure_of(robot).reference.copy(), opened.q(guess)
+        for slot in (opened.slots[n] for n in guess):
+            whole[slot.q : slot.q + slot.nq] = given[slot.q : slot.q + slot.nq]
+    else:
+        try:
+            whole = np.asarray(guess, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"guess: expected positions of all joints, got {guess!r}.") from None
+        if whole.shape != (opened.nq,):
+            raise InputError(
+                f"guess: expected positions of all joints, shape ({opened.nq},), one for all rows, got {whole.shape}."
+                f" They are {', '.join(opened.coordinates)}."
+            )
+    if not np.isfinite(whole).all():
+        raise InputError(f"guess: expected finite positions, got {whole.tolist()}.")
     slots = {j.name: opened.slots[j.name] for j in robot.joints if j.nv}
-    return {n: tuple(whole[s.q : s.q + s.nq]) for n, s in slots.items()}
+    return {n: tuple(whole[s.q : s.q + s.nq].tolist()) for n, s in slots.items()}
 
 
 def loop(robot: Robot, options: Options, shared: Sequence[Port]) -> Before:

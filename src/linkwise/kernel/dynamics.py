@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import algorithms as alg
 from linkwise.algorithms.algorithm import Algorithm
-from linkwise.errors import UnknownNameError
+from linkwise.errors import GoneError, UnknownNameError
 from linkwise.kernel.columns import kernel_of
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
-
-if TYPE_CHECKING:
-    from linkwise.closed import Closed
 
 
 class Dynamics:
@@ -284,6 +281,21 @@ class Dynamics:
         return self._kernel(alg.tree_positions)
 
     @cached_property
+    def tree_motion(self) -> Kernel:
+        """(q, qd, qdd) -> positions, velocities and accelerations of all joints, those that follow too."""
+        return self._kernel(alg.tree_motion)
+
+    @cached_property
+    def tree_jerks(self) -> Kernel:
+        """(q, qd, qdd, qddd) -> jerks of all joints."""
+        return self._kernel(alg.tree_jerks)
+
+    @cached_property
+    def tree_jacobian(self) -> Kernel:
+        """(q) -> G, with velocities of all joints = G qd."""
+        return self._kernel(alg.tree_jacobian)
+
+    @cached_property
     def drive_jacobian(self) -> Kernel:
         """(q) -> J (nu, nv), with rates of the drives = J qd."""
         return self._kernel(alg.drive_jacobian)
@@ -298,12 +310,14 @@ class Dynamics:
     def _share(self) -> Kernel:
         return self._kernel(alg.share)
 
-    @cached_property
-    def closed(self) -> Closed:
-        """The closed chain of a robot with loops, by its active coordinates."""
-        from linkwise.closed import Closed
-
-        return Closed(self.robot, self.options)
+    @property
+    def closed(self) -> Any:
+        """Gone: `Dynamics` itself has these functions."""
+        raise GoneError(
+            "dyn.closed is gone: dyn itself has its functions now, such as dyn.inverse_dynamics(q, qd, qdd) with q of"
+            " what leads (robot.coordinates). lw.compile(robot.opened()) has those of the tree with its loops cut; the"
+            " page of migration names the rest."
+        )
 
     def __repr__(self) -> str:
         return f"<Dynamics of the robot {self.robot.name!r}, {self.robot.nv} degrees of freedom>"

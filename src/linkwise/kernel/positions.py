@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.algorithms import tree_positions
 from linkwise.errors import InputError
-from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.closure import reference_of
 from linkwise.robot.robot import Robot
 
 Array = NDArray[np.float64]
@@ -58,32 +57,60 @@ def positions(dyn: Any, q: Any, extra: tuple[Any, ...], drives: Any, guess: Any,
         led = led_by_drives(robot)
         return positions(type(dyn)(led, dyn.options), _ordered(robot, led, drives), extra, None, guess, along)
     if isinstance(q, Mapping):
-        q = robot.q(q)
+        q = robot.q(_all_named(robot, q))
+    rows = _rows(robot, q)
     if guess is not None and robot.follows:
-        robot = robot.replace(reference=_reference(robot, guess))
-        dyn = type(dyn)(robot, dyn.options)
-    if not along or not robot.loops:
-        return _checked(dyn.tree_positions(q, *extra))
-    rows = np.asarray(q, dtype=float)
-    if rows.ndim != 2 or not len(rows):
-        raise InputError(f"positions along: expected the rows of a motion (steps, {robot.nq}), got {rows.shape}.")
-    return _followed(dyn, rows, extra)
+        dyn = _near(dyn, guess)
+    further = list(dyn.tree_positions.inputs)[1:]
+    if len(extra) != len(further):
+        named = f" ({', '.join(further)})" if further else ""
+        raise InputError(f"positions: expected {len(further)} further input(s){named} after q, got {len(extra)}.")
+    if not along:
+        return _checked(dyn.tree_positions(rows, *extra))
+    if rows.ndim < 2 or not rows.shape[-2]:
+        raise InputError(f"positions along: expected rows of a motion (..., steps, {robot.nq}), got {rows.shape}.")
+    found = _checked(dyn.tree_positions(rows, *extra))
+    if rows.ndim == 2 and robot.follows and dyn.options.structure(robot).sought:
+        found = _followed(dyn, rows, extra, found)
+    return found._replace(q=_unwound(robot, found.q))
 
 
-def _followed(dyn: Any, rows: Array, extra: tuple[Any, ...]) -> Positions:
-    """A motion row by row, each beginning where the last one that closed ended."""
-    kernel = Kernel.of(dyn.robot, tree_positions, dyn.options, {})
-    whole = _checked(kernel(rows, *extra))
-    if whole.converged.all():
-        return whole
-    found, now = [], dyn
-    for row in rows:
-        here = _checked(now.tree_positions(row, *extra))
-        if here.converged:
-            robot = dyn.robot.replace(reference=_reference(dyn.robot, here.q))
-            now = type(dyn)(robot, dyn.options)
-        found.append(here)
-    return Positions(*(np.stack(column) for column in zip(*found, strict=True)))
+def _rows(robot: Robot, q: Any) -> Array:
+    """Leading positions as an array."""
+    found = np.asarray(q)
+    if found.dtype.kind not in "biuf":
+        raise InputError(f"positions q: expected real numbers, got {q!r}.")
+    if found.ndim < 1 or found.shape[-1] != robot.nq:
+        raise InputError(
+            f"positions q: expected shape (..., {robot.nq}), positions of {', '.join(map(repr, robot.coordinates))},"
+            f" got {found.shape}."
+        )
+    return found.astype(float, copy=False)
+
+
+def _followed(dyn: Any, rows: Array, extra: tuple[Any, ...], found: Positions) -> Positions:
+    """A motion whose rows that Newton's method did not reach from the reference are sought from the row before."""
+    q, converged, condition = found.q.copy(), found.converged.copy(), found.condition.copy()
+    for k in range(1, len(rows)):
+        if converged[k] or not converged[k - 1]:
+            continue
+        ahead = _checked(_near(dyn, q[k - 1]).tree_positions(rows, *extra))
+        new = ~converged & ahead.converged
+        new[:k] = False
+        q[new], converged[new], condition[new] = ahead.q[new], True, ahead.condition[new]
+    return Positions(q, converged, condition)
+
+
+def _unwound(robot: Robot, q: Array) -> Array:
+    """Positions of a motion in which joints that follow do not jump by whole turns."""
+    opened, found = robot.opened(), q.copy()
+    places = [s.q for n, s in opened.slots.items() if n not in robot.slots and s.kind.is_single and s.kind.turns]
+    for row in np.ndindex(q.shape[:-2]):
+        for k in places:
+            column = found[(*row, slice(None), k)]
+            known = np.isfinite(column)
+            column[known] = np.unwrap(column[known])
+    return found
 
 
 def workspace(dyn: Any, q: Any, extra: tuple[Any, ...]) -> Workspace:
@@ -144,12 +171,18 @@ def _ordered(robot: Robot, led: Robot, drives: Any) -> Any:
     return given[..., places]
 
 
-def _reference(robot: Robot, guess: Any) -> dict[str, tuple[float, ...]]:
-    """Positions of all joints by name."""
-    opened = robot.opened()
-    whole = opened.q(guess)
-    slots = {j.name: opened.slots[j.name] for j in opened.joints if j.nv}
-    return {n: tuple(whole[s.q : s.q + s.nq]) for n, s in slots.items()}
+def _near(dyn: Any, guess: Any) -> Any:
+    """The functions of the same machine with another reference: one guess for all rows."""
+    return type(dyn)(dyn.robot.replace(reference=reference_of(dyn.robot, guess)), dyn.options)
+
+
+def _all_named(robot: Robot, q: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A mapping that names all that leads."""
+    joints = [n for n in robot.coordinates if n not in {j.motor_name for j in robot.joints if j.is_elastic}]
+    missing = [n for n in joints if n not in q]
+    if missing:
+        raise InputError(f"positions q: expected {', '.join(joints)}, got none for {', '.join(missing)}.")
+    return q
 
 
 def _checked(found: Any) -> Positions:

@@ -80,10 +80,7 @@ def configurations(robot: Robot) -> tuple[Configuration, ...]:
         if len(found) == (1 if robot.reference else ENOUGH):
             break
     if not found:
-        raise ModelError(
-            f"robot {robot.name!r}: no configuration was found in which its loops"
-            f" ({', '.join(repr(loop.name) for loop in robot.loops)}) close. Check lengths and the frames of the cuts."
-        )
+        raise ModelError(_open_everywhere(robot, assembler))
     rank = max(c.rank for c in found)
     return tuple(sorted((c for c in found if c.rank == rank), key=lambda c: not c.within))
 
@@ -156,12 +153,41 @@ class Assembler:
         values += [float(q[c.q] - c.coupling.value(float(q[c.of_q]))) for c in self._coupled]
         return np.array(values, dtype=float) * self._weights
 
+    def worst(self, q: Array) -> str:
+        """The equation that is most open there, in words."""
+        found = []
+        for cut in cuts(self._tree, q.tolist(), self.part.loops):
+            for k, (name, x) in enumerate(zip(cut.closure.names, cut.gap(), strict=True)):
+                size, unit = (self.part.size, " m") if k < cut.closure.lengths else (1.0, " (sine of an angle)")
+                found.append((abs(x) / size, f"{cut.loop.name}: {name} by {abs(x):.3g}{unit}"))
+            if abs(turned := cut.closure.flipped(cut.R)) >= 1.0:
+                found.append((turned, f"{cut.loop.name}: its axes point opposite ways"))
+        for c in self._coupled:
+            off = abs(float(q[c.q] - c.coupling.value(float(q[c.of_q]))))
+            found.append((off, f"joint {c.coupling.joint} by {off:.3g}"))
+        return max(found)[1]
+
     def _moved(self, q: Array, v: Array) -> Array:
         """The configuration after moving with a constant velocity for a unit of time."""
         there = q.copy()
         for kind, at, to in self._tree.coordinates:
             there[at] = kind.integrate(q[at].tolist(), v[to].tolist(), 1.0)
         return there
+
+
+def _open_everywhere(robot: Robot, assembler: Assembler) -> str:
+    """What to say of a robot whose loops close nowhere, or not near its declared reference."""
+    loops = ", ".join(repr(loop.name) for loop in robot.loops)
+    if not robot.reference:
+        return (
+            f"robot {robot.name!r}: no configuration was found in which its loops ({loops}) close."
+            " Check lengths and the frames of the cuts, or declare a reference near which they do."
+        )
+    declared = robot.opened().q(dict(robot.reference))
+    return (
+        f"robot {robot.name!r}: reference: expected positions near which its loops ({loops}) close, got some that are"
+        f" open, {assembler.worst(declared)}, and no closed ones near. Declare others, or none to have them sought."
+    )
 
 
 def _starts(robot: Robot) -> Iterator[Array]:

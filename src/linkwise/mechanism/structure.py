@@ -82,7 +82,7 @@ class Structure:
 
     @cached_property
     def free(self) -> tuple[str, ...]:
-        """Names of leading joints that only their springs act on."""
+        """Names of leading joints without a drive of their own."""
         return tuple(n for n in self.independent if n not in self.active)
 
     @cached_property
@@ -121,7 +121,7 @@ class Structure:
             f"independent: {names(self.independent)}",
             f"passive: {names(self.passive)}",
         ]
-        lines += [f"free, moved by springs: {names(self.free)}"] if self.free else []
+        lines += [f"leading without a drive: {names(self.free)}"] if self.free else []
         lines += [f"redundantly driven: {names(self.redundant)}"] if self.redundant else []
         lines += [f"equations that follow from others: {names(self.dependent)}"] if self.dependent else []
         return "\n".join(lines)
@@ -133,6 +133,7 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
 
     With `newton`, nothing is found in closed form.
     """
+    _check_active(robot)
     tree, several = Tree.of(robot), configurations(robot)
     rank, total = several[0].rank, len(several[0].J)
     if tree.nv == rank:
@@ -175,6 +176,15 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
     )  # fmt: skip
 
 
+def _check_active(robot: Robot) -> None:
+    """Refuse active joints that have no coordinate of their own."""
+    for name in (name for loop in robot.loops for name in loop.active):
+        if name not in robot.opened().slots:
+            joint = robot.joint(name)
+            what = f"one that mimics {joint.mimic.joint!r}" if joint.mimic else f"a {joint.kind} one"
+            raise ModelError(f"loop active {name!r}: expected a joint with a coordinate, got {what}. Name another.")
+
+
 def _check_leaders(robot: Robot, coupled: Sequence[Follow]) -> None:
     """Refuse a function of a joint that follows itself."""
     for c in coupled:
@@ -204,10 +214,11 @@ def _held_by(
             f" {mobility} degree(s) of freedom, got {got}, more than can be chosen."
             f" Name {mobility} of them in leads=(...); the other active joints are then redundant drives."
         )
+    who = "leads" if set(robot.leads) & set(inside) else "active joints"
     J = several[0].J
     left = [n for n in follow if rank_of(_without(J, columns, slots[n])) == rank_of(J[:, list(columns)])]
     raise ModelError(
-        f"robot {robot.name!r}: expected active joints that determine the {mobility} degree(s) of freedom of its loops"
+        f"robot {robot.name!r}: expected {who} that determine the {mobility} degree(s) of freedom of its loops"
         f" ({len(looped)} coordinates less the rank {rank} of {total} equations), got {got}:"
         f" {_listed(left) or 'a floating joint'} would not be determined."
         f" Name further joints in a Loop's active ({_listed(follow)}), or in leads=(...) where nothing drives them."

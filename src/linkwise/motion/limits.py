@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from linkwise.motion.trajectory import Array, Trajectory
+from linkwise.robot.coordinates import Slot, drive_slots
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 
@@ -28,10 +29,15 @@ class Excess(NamedTuple):
 def exceeded(robot: Robot, motion: Trajectory, tau: Array | None = None, tau_dot: Array | None = None) -> list[Excess]:
     """The limits that a motion exceeds: of position, velocity, acceleration, and of what it has or is given besides.
 
-    Those are jerk, effort (`tau`) and effort rate (`tau_dot`).
+    Those are jerk, effort (`tau`, of the drives) and effort rate (`tau_dot`). The motion is that of what leads or, to
+    judge joints that follow too, that of all joints of `robot.opened()`.
     """
+    moving = robot.opened() if motion.q.shape[1] == robot.opened().nq else robot
+    drives = drive_slots(robot)
     quantities = [
-        (joint.name, *values) for joint in robot.joints for values in _quantities(robot, joint, motion, tau, tau_dot)
+        (joint.name, *values)
+        for joint in robot.joints
+        for values in (*_motions(moving, joint, motion), *_efforts(drives, joint, tau, tau_dot))
     ]
     return excesses(motion.t, quantities)
 
@@ -53,9 +59,7 @@ def excesses(t: Array, quantities: Iterable[tuple[str, str, Array, float, float]
     return found
 
 
-def _quantities(
-    robot: Robot, joint: Joint, motion: Trajectory, tau: Array | None, tau_dot: Array | None
-) -> Iterator[tuple[str, Array, float, float]]:
+def _motions(robot: Robot, joint: Joint, motion: Trajectory) -> Iterator[tuple[str, Array, float, float]]:
     """Values of a joint over time, each with its bounds; of a joint that mimics, those of its own motion."""
     slot = robot.slots.get(joint.mimic.joint if joint.mimic else joint.name)
     if slot is None or slot.nv != 1:
@@ -67,8 +71,17 @@ def _quantities(
     yield "acceleration", ratio * motion.qdd[:, slot.v], -limits.acceleration, limits.acceleration
     if motion.qddd is not None:
         yield "jerk", ratio * motion.qddd[:, slot.v], -limits.jerk, limits.jerk
-    drive = robot.slots.get(joint.driven_coordinate)
-    if tau is not None and drive is not None:
+
+
+def _efforts(
+    drives: Mapping[str, Slot], joint: Joint, tau: Array | None, tau_dot: Array | None
+) -> Iterator[tuple[str, Array, float, float]]:
+    """Forces of a joint's drive over time, each with its bounds."""
+    drive = drives.get(joint.driven_coordinate)
+    if drive is None or drive.nv != 1:
+        return
+    limits = joint.limits
+    if tau is not None:
         yield "effort", tau[:, drive.v], -limits.effort, limits.effort
-    if tau_dot is not None and drive is not None:
+    if tau_dot is not None:
         yield "effort rate", tau_dot[:, drive.v], -limits.effort_rate, limits.effort_rate

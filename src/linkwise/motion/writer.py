@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwise.errors import InputError
 from linkwise.files import replacing
-from linkwise.motion.columns import WRENCH, column_names
+from linkwise.motion.columns import MOTION, WRENCH, column_names
 from linkwise.motion.trajectory import Array, Trajectory
 from linkwise.robot.robot import Robot
 
@@ -37,11 +37,11 @@ def write(
     Args:
         path: the file, replaced as a whole once all is written.
         robot: whose joints name the columns.
-        motion: the samples.
-        tau: (rows, nv).
+        motion: the samples, of what leads or of all joints of `robot.opened()`.
+        tau: (rows, nu), of the drives.
         wrench: (rows, links that move, 6), as `joint_wrenches` gives it.
         meta: facts to keep in an .npz file, as JSON under the name `meta`.
-        tau_dot: (rows, nv).
+        tau_dot: (rows, nu).
         wrench_dot: (rows, links that move, 6).
         cut: (rows, loops, 6), through cut joints.
         cut_dot: (rows, loops, 6).
@@ -51,14 +51,15 @@ def write(
     optional |= {"cut": cut, "cut_dot": cut_dot}
     arrays |= {k: v for k, v in optional.items() if v is not None}
     names: dict[str, list[str]] = {}
+    moving = robot.opened() if motion.q.shape[1] == robot.opened().nq else robot
     for key in arrays:
         if key.startswith(("wrench", "cut")):
             through = robot.moving_links if key.startswith("wrench") else [loop.name for loop in robot.loops]
             names[key] = [f"{key}.{name}.{c}" for name in through for c in WRENCH]
         else:
-            names[key] = column_names(robot, key) if key != "t" else [key]
+            names[key] = column_names(moving if key in MOTION else robot, key) if key != "t" else [key]
     facts: dict[str, Any] = {
-        "names": list(robot.coordinates),
+        "names": list(moving.coordinates),
         "links": list(robot.moving_links),
         **({"loops": [loop.name for loop in robot.loops]} if cut is not None else {}),
         "meta": json.dumps(dict(meta or {})),

@@ -7,14 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.closed import Closed
+from linkwise.algorithms.multipliers import multiplier_dynamics
 from linkwise.figures import COLOURS, LINE, style
 from linkwise.kernel.compile import compile
+from linkwise.kernel.dynamics import Dynamics
+from linkwise.mechanism.assemble import Assembler
+from linkwise.mechanism.structure import structure_of
 from linkwise.motion.trajectory import Array
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.linkages import draw, tidy
 from linkwise.report.plots import inline_svg
+from linkwise.robot.link import Frame
 from linkwise.robot.load import load
+from linkwise.robot.robot import Robot
 
 SOURCE = "Khalil, sections 2.2 and 4, (55)-(58), with the transpose in (57)"
 TOLERANCE = 1e-8
@@ -22,16 +27,21 @@ ROWS = 361
 
 
 class Course(NamedTuple):
-    """A motion of the active joints, what it takes, and how well the routes agree."""
+    """A motion of what leads, what it takes, and how well the routes agree; `q` is of all joints."""
 
-    chain: Closed
+    dynamics: Dynamics
     t: Array
+    lead: tuple[Array, Array, Array]
     q: Array
-    qd_active: Array
     tau: Array
-    wrench: Array
+    cut: Array
     condition: Array
     checks: dict[str, float]
+
+    @property
+    def robot(self) -> Robot:
+        """The linkage."""
+        return self.dynamics.robot
 
     @property
     def worst(self) -> float:
@@ -40,23 +50,41 @@ class Course(NamedTuple):
 
 
 def course(name: str, t: Array, motion: tuple[Array, Array, Array]) -> Course:
-    """A bundled robot along a motion of its independent joints."""
-    chain = compile(load(name)).closed
-    at = chain.positions(motion[0], along=True)
-    kernels = chain.assembled
-    tau, wrench = kernels.reactions(at.q, *motion[1:])
-    back = kernels.forward_dynamics(at.q, motion[1], tau)
-    whole = kernels.motion(at.q, *motion[1:])
-    full = np.zeros_like(whole.qd)
-    full[:, list(chain.structure.part.active)] = tau
-    by_multipliers = kernels.multiplier_dynamics(at.q, whole.qd, full)
+    """A bundled robot along a motion of what leads."""
+    robot = load(name)
+    dyn, structure = compile(robot), structure_of(robot)
+    at = dyn.positions(motion[0], along=True)
+    tau, _, cut = dyn.joint_wrenches(*motion)
+    back = dyn.forward_dynamics(motion[0], motion[1], tau)
+    _, qd, qdd = dyn.tree_motion(*motion)
+    full = np.zeros_like(qd)
+    full[:, list(structure.part.active)] = tau
+    by_multipliers = compile(robot.opened(), multiplier_dynamics, part=structure.part)(at.q, qd, full)
+    assembler = Assembler(robot)
     checks = {
-        "gap of the loops, m": float(np.abs(kernels.closure(at.q).gap).max()),
-        "forward after inverse model": _apart(back.qdd_active, motion[2]),
-        "accelerations by multipliers": _apart(by_multipliers.qdd, whole.qdd),
-        "reactions by multipliers": _apart(by_multipliers.wrench, wrench),
+        "gap of the loops, by the linkage's size": max(float(np.abs(assembler.gap(row)).max()) for row in at.q),
+        "forward after inverse model": _apart(back, motion[2]),
+        "accelerations by multipliers": _apart(by_multipliers, qdd),
+        "reactions as loads on the tree": _apart(_loaded_tree(robot, at.q, qd, qdd, cut), full),
     }
-    return Course(chain, t, at.q, motion[1], tau, wrench, at.condition, checks)
+    return Course(dyn, t, motion, at.q, tau, cut, at.condition, checks)
+
+
+def _loaded_tree(robot: Robot, q: Array, qd: Array, qdd: Array, cut: Array) -> Array:
+    """Torques of the tree where what the cut joints carry acts on both sides of each cut: those of the drives alone."""
+    ends = [(f"{loop.name} {side}", link, origin) for loop in robot.loops
+            for side, link, origin in (("a", loop.a, loop.origin_a), ("b", loop.b, loop.origin_b))]  # fmt: skip
+    tree = robot.opened().add(*(Frame(*end) for end in ends))
+    dyn = compile(tree, external=tuple(name for name, _, _ in ends))
+    loads = np.zeros((len(q), len(ends), 6))
+    for k in range(len(robot.loops)):
+        R_a, R_b = (dyn.pose(q, ends[2 * k + side][0])[:, :3, :3] for side in (0, 1))
+        force, moment = (np.einsum("nij,nj->ni", R_a, cut[:, k, part]) for part in (slice(0, 3), slice(3, 6)))
+        for side, sign, R in ((0, -1.0, R_a), (1, 1.0, R_b)):
+            loads[:, 2 * k + side, :3] = sign * np.einsum("nji,nj->ni", R, force)
+            loads[:, 2 * k + side, 3:] = sign * np.einsum("nji,nj->ni", R, moment)
+    found: Array = dyn.inverse_dynamics(q, qd, qdd, loads)
+    return found
 
 
 def four_bar() -> Experiment:
@@ -65,8 +93,8 @@ def four_bar() -> Experiment:
     t = np.linspace(0.0, 1.0, ROWS)
     turn = (0.5 + speed * t)[:, None]
     found = course("fourbar", t, (turn, np.full_like(turn, speed), np.zeros_like(turn)))
-    rocker = np.degrees(found.q[:, found.chain.robot.slots["rocker"].q])
-    pin = np.linalg.norm(found.wrench[:, 0, :3], axis=1)
+    rocker = np.degrees(found.q[:, found.robot.opened().slots["rocker"].q])
+    pin = np.linalg.norm(found.cut[:, 0, :3], axis=1)
     curves = {"rocker, degrees": rocker, "torque of the crank, N m": found.tau[:, 0], "force in the cut pin, N": pin}
     caption = "The linkage twelve times in one turn of its crank, with the path of the pin between coupler and rocker;"
     caption += " and over time the rocker, the crank's torque and the force in the pin."
@@ -115,7 +143,7 @@ def five_bar() -> Experiment:
             " bright spot, where the ends of the two arms meet and the bars can turn about them.",
         ),
         tables=(_facts(found), _checks(found)),
-        pictures=(_pictured(found, curves, caption, "fivebar", 6), _map_of_conditions(found.chain)),
+        pictures=(_pictured(found, curves, caption, "fivebar", 6), _map_of_conditions(found.dynamics)),
         assumptions=("The source gives no linkage: lengths and masses are invented. No friction.",),
         agrees=found.worst <= TOLERANCE and printed > 1e-3,
     )
@@ -126,9 +154,8 @@ def palletiser() -> Experiment:
     t = np.linspace(0.0, 1.5, ROWS)
     motion = tidy(t, np.array([0.0, -0.35, 0.0, 0.35]), np.array([1.2, 0.55, 1.6, -0.1]))
     found = course("palletiser", t, motion)
-    dyn = compile(found.chain.robot)
-    tilt = float(np.abs(dyn.pose(found.q, "plate")[:, 2, 2] - 1.0).max())
-    names = found.chain.active
+    tilt = float(np.abs(found.dynamics.pose(motion[0], "plate")[:, 2, 2] - 1.0).max())
+    names = found.robot.drives
     curves = {f"{n}, N m": found.tau[:, k] for k, n in enumerate(names)}
     caption = "The arm five times on its way, turned into one plane, and the torques of its four motors."
     top = ", ".join(f"{n} {np.abs(found.tau[:, k]).max():.0f}" for k, n in enumerate(names))
@@ -152,20 +179,12 @@ def palletiser() -> Experiment:
 
 def printed_57(found: Course) -> float:
     """How far the torques are off, relative to their largest, if (57) is taken as printed, without the transpose."""
-    chain, part = found.chain, found.chain.structure.part
-    dyn = compile(chain.robot)
-    qdd_active = _driven_accelerations(found)
-    whole = chain.assembled.motion(found.q, found.qd_active, qdd_active)
-    tree = dyn.inverse_dynamics(found.q, whole.qd, whole.qdd)
-    W = chain.assembled.velocity_map(found.q)[:, list(part.passive), :]
+    part = structure_of(found.robot).part
+    tree = compile(found.robot.opened()).inverse_dynamics(*found.dynamics.tree_motion(*found.lead))
+    W = found.dynamics.tree_jacobian(found.lead[0])[:, list(part.passive), :]
     passive = tree[:, list(part.passive), None]
     wrong = tree[:, list(part.independent)] + (W @ passive)[..., 0]
     return _apart(wrong, found.tau)
-
-
-def _driven_accelerations(found: Course) -> Array:
-    back: Array = found.chain.assembled.forward_dynamics(found.q, found.qd_active, found.tau).qdd_active
-    return back
 
 
 def _apart(a: Any, b: Any) -> float:
@@ -175,14 +194,14 @@ def _apart(a: Any, b: Any) -> float:
 
 
 def _facts(found: Course) -> Table:
-    s = found.chain.structure
+    s = structure_of(found.robot)
     rows: list[tuple[Cell, ...]] = [
-        ("coordinates of the tree", s.robot.nv),
+        ("coordinates of the tree", s.robot.opened().nv),
         ("loop equations", len(s.equations)),
         ("of them independent", len(s.part.rows)),
         ("mobility", s.mobility),
-        ("independent joints", ", ".join(s.independent)),
-        ("passive joints", ", ".join(s.passive)),
+        ("joints that lead", ", ".join(s.independent)),
+        ("joints that follow", ", ".join(s.passive)),
         ("largest condition number on the way", float(found.condition.max())),
     ]
     return Table("The mechanism", ("", ""), tuple(rows), digits=3)
@@ -203,7 +222,7 @@ def _pictured(found: Course, curves: Mapping[str, Array], caption: str, prefix: 
         left, right = parts
         axes = left.subplots()
         rows = np.linspace(0, len(found.t) - 1, shown + (prefix != "palletiser"), dtype=int)[:shown]
-        draw(axes, found.chain.robot, found.q, rows)
+        draw(axes, found.robot, found.q, rows)
         for panel, (title, y) in zip(_column(right, len(curves)), curves.items(), strict=True):
             panel.plot(found.t, y, color=LINE)
             panel.set_title(title)
@@ -216,13 +235,13 @@ def _column(figure: Any, count: int) -> Sequence[Any]:
     return found
 
 
-def _map_of_conditions(chain: Closed) -> Picture:
+def _map_of_conditions(dyn: Dynamics) -> Picture:
     from matplotlib.figure import Figure
 
     caption = "Logarithm of the condition number over the positions of the motors; white where the loop cannot close."
     grid = np.linspace(-2.0, 2.0, 121)
     left, right = np.meshgrid(grid, grid)
-    found = chain.positions(np.stack([left, right], axis=-1))
+    found = dyn.positions(np.stack([left, right], axis=-1))
     with style():
         figure = Figure(figsize=(8.0, 4.4), layout="constrained")
         axes = figure.subplots()

@@ -34,10 +34,11 @@ def tidy(t: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
 def outline(robot: Robot, q: Array) -> dict[str, Array]:
     """For each link the points (rows, points, 3) that it joins: its joint, those it carries, and those of cuts.
 
-    The first joint is held at zero if it turns about the vertical, so that all lies in the plane of x and z.
+    `q` has positions of all joints. The first of them is held at zero if it turns about the vertical, so that all lies
+    in the plane of x and z.
     """
     q = _in_plane(robot, q)
-    X = dict(zip(robot.moving_links, np.moveaxis(compile(robot, poses)(q), -3, 0), strict=True))
+    X = dict(zip(robot.moving_links, np.moveaxis(compile(robot.opened(), poses)(q), -3, 0), strict=True))
     still = np.broadcast_to(np.eye(4), (len(q), 4, 4))
     at: dict[str, list[Array]] = {link.name: [] for link in robot.links}
     for j in robot.joints:
@@ -55,7 +56,7 @@ def draw(axes: Axes, robot: Robot, q: Array, rows: Iterable[int]) -> None:
     """A linkage in some rows of a motion, pale to dark, with the path of its frame "tool"."""
     shown = list(rows)
     links = outline(robot, q[shown])
-    tool = compile(robot).pose(_in_plane(robot, q), "tool")[:, PLANE, 3]
+    tool = compile(robot.opened()).pose(_in_plane(robot, q), "tool")[:, PLANE, 3]
     axes.plot(*tool.T, color="#8a8f98", lw=1.0)
     for k in range(len(shown)):
         strength = 0.15 + 0.85 * (k + 1) / len(shown)

@@ -12,6 +12,7 @@ from linkwise.errors import InputError
 from linkwise.figures import COLOURS, INK, LIMIT, LINE, style
 from linkwise.motion.columns import endings
 from linkwise.motion.platform import platform_columns
+from linkwise.robot.coordinates import drive_slots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,8 +31,10 @@ def torque_figure(result: Torques) -> Figure:
     """Position, velocity, torque and perhaps its rate of each joint in a row of its own, with its limits."""
     from matplotlib.figure import Figure
 
-    robot, motion = result.robot, result.motion
-    joints = [j for j in robot.joints if j.nv][:MAX_JOINTS]
+    robot, motion = result.robot, result.every
+    slots, drives = robot.opened().slots, drive_slots(robot)
+    shown = [j for j in robot.joints if j.nv and (j.name in robot.slots or j.driven_coordinate in drives)]
+    joints = shown[:MAX_JOINTS]
     if not joints:
         raise InputError(f"plot: expected a robot with joints that move, got {robot.name!r}, which has none.")
     titles = ["position", "velocity", "torque or force", *(["its rate"] if result.tau_dot is not None else [])]
@@ -39,20 +42,23 @@ def torque_figure(result: Torques) -> Figure:
         figure = Figure(figsize=(3.7 * len(titles), 1.0 + 1.55 * len(joints)), layout="constrained")
         grid = figure.subplots(len(joints), len(titles), sharex=True, squeeze=False)
         for row, joint in zip(grid, joints, strict=True):
-            slot, limits = robot.slots[joint.name], joint.limits
+            slot, limits = slots[joint.name], joint.limits
             length, speed, force, force_rate = UNITS.get(joint.kind, ("rad", "rad/s", "N m", "N m/s"))
             at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
-            drive = robot.slots[joint.driven_coordinate]
-            by = slice(drive.v, drive.v + drive.nv)
             panels = [
                 ("q", length, motion.q[:, at], (limits.lower, limits.upper)),
                 ("qd", speed, motion.qd[:, to], (-limits.velocity, limits.velocity)),
-                ("tau", force, result.tau[:, by], (-limits.effort, limits.effort)),
             ]
-            if result.tau_dot is not None:
-                bounds = (-limits.effort_rate, limits.effort_rate)
-                panels.append(("tau_dot", force_rate, result.tau_dot[:, by], bounds))
-            for axes, (quantity, unit, values, bounds) in zip(row, panels, strict=True):
+            drive = drives.get(joint.driven_coordinate)
+            if drive is not None:
+                by = slice(drive.v, drive.v + drive.nv)
+                panels.append(("tau", force, result.tau[:, by], (-limits.effort, limits.effort)))
+                if result.tau_dot is not None:
+                    bounds = (-limits.effort_rate, limits.effort_rate)
+                    panels.append(("tau_dot", force_rate, result.tau_dot[:, by], bounds))
+            for axes in row[len(panels) :]:
+                axes.set_visible(False)
+            for axes, (quantity, unit, values, bounds) in zip(row, panels, strict=False):
                 _panel(axes, motion.t, values, bounds, _components(joint, quantity))
                 axes.set_ylabel(unit)
             row[0].set_ylabel(f"{joint.name}\n{length}")
@@ -61,7 +67,7 @@ def torque_figure(result: Torques) -> Figure:
         for axes in grid[-1]:
             axes.set_xlabel("time, s" if motion.timed else "row")
         figure.align_ylabels(grid)
-        _headline(figure, result, len([j for j in robot.joints if j.nv]))
+        _headline(figure, result, len(shown))
     return figure
 
 

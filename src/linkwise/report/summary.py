@@ -17,7 +17,6 @@ from linkwise.robot.drive import Drive, Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 
-CLOSED = ("inverse_dynamics", "forward_dynamics")  # of the kernels of closed chains, those that are counted
 LARGE = 48  # degrees of freedom from which kernels that grow with the square are left out
 LINEAR = ("inverse_dynamics", "joint_wrenches", "bias_forces", "gravity_forces")
 
@@ -32,6 +31,8 @@ def summary(robot: Robot) -> dict[str, Any]:
         "nv": robot.nv,
         "names": list(robot.names),
         "coordinates": list(robot.coordinates),
+        "drives": list(robot.drives),
+        "followers": [n for n in robot.opened().slots if n not in robot.slots],
         "mass": sum(k.mass for k in robot.links) + sum(_motor_mass(j) for j in robot.joints),
         "gravity": list(robot.gravity),
         "link_table": [{"name": k.name, "mass": k.mass, "com": list(k.com)} for k in robot.links],
@@ -99,18 +100,14 @@ def operations(robot: Robot, everything: bool = False) -> dict[str, dict[str, in
     dynamics = compile(robot)
     counts: dict[str, dict[str, int] | str] = {}
     for name, member in vars(Dynamics).items():
-        if not isinstance(member, cached_property):
+        if not isinstance(member, cached_property) or name.startswith("_"):
             continue
         if robot.nv > LARGE and name not in LINEAR and not everything:
             continue
         if not _concerns(robot, name):
             continue
         try:
-            found = getattr(dynamics, name)
-            kernels = (
-                {name: found} if name != "closed" else {f"closed.{k}": getattr(found.assembled, k) for k in CLOSED}
-            )
-            counts |= {k: dict(kernel.count()) for k, kernel in kernels.items()}
+            counts[name] = dict(getattr(dynamics, name).count())
         except LinkwiseError as error:
             counts[name] = str(error)
     return counts
@@ -118,8 +115,8 @@ def operations(robot: Robot, everything: bool = False) -> dict[str, dict[str, in
 
 def _concerns(robot: Robot, name: str) -> bool:
     """Whether a member is about robots such as this one, with loops or with elastic drives."""
-    if name == "closed":
-        return bool(robot.loops)
+    if name.startswith("tree_") or name == "drive_jacobian":
+        return robot.follows
     return not name.startswith("elastic_") or any(j.is_elastic for j in robot.joints)
 
 

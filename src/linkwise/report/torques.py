@@ -15,7 +15,7 @@ from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion import Excess, Reversal, Trajectory, column_names, exceeded, reversals, write
 from linkwise.motion.trajectory import Array
-from linkwise.report.closed_torques import closed_forces
+from linkwise.report.closed_torques import all_joints
 from linkwise.report.elastic_torques import feedforward_along, is_of_joints_alone
 from linkwise.robot.robot import Robot
 
@@ -26,7 +26,8 @@ class Torques:
 
     `wrench` (rows, links that move, 6) is what the parent exerts on each moving link. It and the rates `tau_dot` and
     `wrench_dot` are None when they were not asked for. `reversals` are where friction makes torques jump, listed with
-    rates, which do not see them. `cut` (rows, loops, 6) is what link a of a loop exerts on b, in the axes of frame a.
+    rates, which do not see them. With loops, `motion` is that of what leads and `whole` that of all joints; `cut`
+    (rows, loops, 6) is what link a of a loop exerts on b, in the axes of frame a.
     """
 
     robot: Robot
@@ -39,17 +40,25 @@ class Torques:
     reversals: tuple[Reversal, ...] = ()
     cut: Array | None = None
     cut_dot: Array | None = None
+    whole: Trajectory | None = None
+
+    @property
+    def every(self) -> Trajectory:
+        """The motion of all joints."""
+        return self.whole or self.motion
 
     def peaks(self) -> list[dict[str, Any]]:
-        """For each coordinate: the largest speed, the lowest and highest torque, its root mean square, its top rate."""
+        """For each drive: the largest speed, the lowest and highest torque, its root mean square, its top rate."""
         names = [n.removeprefix("tau.") for n in column_names(self.robot, "tau")]
+        slots = [self.robot.opened().slots[n] for n in self.robot.drives]
+        places = [slot.v + k for slot in slots for k in range(slot.nv)]
         limits = {j.driven_coordinate: (j.limits.effort, j.limits.effort_rate) for j in self.robot.joints}
         rows = []
         for k, name in enumerate(names):
             tau, (limit, rate_limit) = self.tau[:, k], limits.get(name, (np.inf, np.inf))
             row = {
                 "joint": name,
-                "speed": float(np.abs(self.motion.qd[:, k]).max()),
+                "speed": float(np.abs(self.every.qd[:, places[k]]).max()),
                 "lowest": float(tau.min()),
                 "highest": float(tau.max()),
                 "rms": float(np.sqrt(np.mean(tau**2))),
@@ -65,7 +74,7 @@ class Torques:
         """All of it into a .csv or .npz file."""
         meta = {"linkwise": __version__, "robot": self.robot.name, **self.motion.origins, **facts}
         cuts = {"cut": self.cut, "cut_dot": self.cut_dot}
-        write(path, self.robot, self.motion, self.tau, self.wrench, meta, self.tau_dot, self.wrench_dot, **cuts)
+        write(path, self.robot, self.every, self.tau, self.wrench, meta, self.tau_dot, self.wrench_dot, **cuts)
 
 
 def torques_along(
@@ -76,7 +85,7 @@ def torques_along(
     wrenches: bool = False,
     rates: bool = False,
 ) -> Torques:
-    """Inverse dynamics along a motion; of a robot with loops, the torques of its active joints with the loops closed.
+    """Inverse dynamics along a motion, of a robot with loops that of what leads.
 
     Where the motion of a robot with elastic drives is of its joints alone, that of the motors and the torques are those
     of feed-forward.
@@ -89,15 +98,8 @@ def torques_along(
         rates: compute the rates of all these too, for which the motion must have jerks.
     """
     loads = dict(external or {})
-    if robot.loops:
-        found = closed_forces(robot, motion, loads, wrenches=wrenches, rates=rates)
-        over = tuple(exceeded(robot, motion, found["tau"], found.get("tau_dot")))
-        jumps = tuple(reversals(robot, motion.qd, motion.t)) if rates else ()
-        names = ("tau", "wrench", "tau_dot", "wrench_dot", "cut", "cut_dot")
-        forces: dict[str, Any] = {name: found.get(name) for name in names}
-        return Torques(robot, motion, exceeded=over, reversals=jumps, **forces)
     extra = [np.array(list(loads.values()), dtype=float)] if loads else []
-    if is_of_joints_alone(robot, motion):
+    if not robot.follows and is_of_joints_alone(robot, motion):
         if rates:
             raise InputError("rates: expected the motion of joints and motors, got that of the joints alone. Leave out"
                              " rates, or add columns of the motors.")  # fmt: skip
@@ -107,17 +109,26 @@ def torques_along(
             kernel = compile(robot, joint_wrenches, external=tuple(loads))
             wrench = kernel(motion.q, motion.qd, motion.qdd, *extra).wrench
         return Torques(robot, motion, tau, wrench, tuple(exceeded(robot, motion, tau)))
+    whole = all_joints(robot, motion) if robot.follows else motion
+    found = _forces(robot, motion, loads, extra, wrenches, rates)
+    over = tuple(exceeded(robot, whole, found["tau"], found.get("tau_dot")))
+    jumps = tuple(reversals(robot.opened(), whole.qd, whole.t)) if rates else ()
+    names = ("tau", "wrench", "tau_dot", "wrench_dot", "cut", "cut_dot")
+    forces: dict[str, Any] = {name: found.get(name) for name in names}
+    return Torques(robot, motion, exceeded=over, reversals=jumps, **forces, whole=whole if robot.follows else None)
+
+
+def _forces(
+    robot: Robot, motion: Trajectory, loads: Mapping[str, Any], extra: list[Array], wrenches: bool, rates: bool
+) -> dict[str, Any]:
+    """What is asked for, by name: tau, and perhaps wrench and cut, and their rates."""
+    lead = (motion.q, motion.qd, motion.qdd)
     if not rates:
         kernel = compile(robot, joint_wrenches if wrenches else inverse_dynamics, external=tuple(loads))
-        result = kernel(motion.q, motion.qd, motion.qdd, *extra)
-        tau, wrench = result if wrenches else (result, None)
-        return Torques(robot, motion, tau, wrench, tuple(exceeded(robot, motion, tau)))
+        result = kernel(*lead, *extra)
+        return dict(result._asdict()) if wrenches else {"tau": result}
     if motion.qddd is None:
         raise InputError("rates: expected a motion with jerks, got one without. Read it with jerks=True.")
     kernel = compile(robot, joint_wrench_rates if wrenches else force_rates, external=tuple(loads))
     still = [np.zeros_like(x) for x in extra]  # the loads keep their components in the axes of their frames
-    found = kernel(motion.q, motion.qd, motion.qdd, motion.qddd, *extra, *still)._asdict()
-    tau, tau_dot = found["tau"], found["tau_dot"]
-    over = tuple(exceeded(robot, motion, tau, tau_dot))
-    jumps = tuple(reversals(robot, motion.qd, motion.t))
-    return Torques(robot, motion, tau, found.get("wrench"), over, tau_dot, found.get("wrench_dot"), jumps)
+    return dict(kernel(*lead, motion.qddd, *extra, *still)._asdict())

@@ -108,6 +108,26 @@ def _closed(robot: Robot) -> NDArray[np.float64]:
     return structure.reference[list(structure.lead_q)]
 
 
+def of_all_joints(robot: Robot, wanted: set[str], at: Any) -> NDArray[np.float64]:
+    """Positions of all joints, in which the wanted ones are right, from those of what leads or of all; None is zero."""
+    import numpy as np
+
+    opened = robot.opened()
+    if at is None:
+        return opened.q()
+    if np.shape(at) != (robot.nq,) or not robot.follows:
+        found: NDArray[np.float64] = values_of("lock at", at, opened.nq)
+        return found
+    follow = [n for n in robot.opened().slots if n in wanted and n not in robot.slots]
+    if follow:
+        raise InputError(
+            f"lock at: expected positions of all joints ({opened.nq}) to hold {follow[0]!r}, which follows, got those"
+            f" of what leads ({robot.nq})."
+        )
+    lead = values_of("lock at", at, robot.nq)
+    return opened.q({n: lead[s.q : s.q + s.nq] for n, s in robot.slots.items()})
+
+
 def forces(robot: Robot, torques: Any) -> NDArray[np.float64]:
     """`tau` of the drives' torques, by joint or as an array (..., number of drives); all else is zero."""
     import numpy as np
@@ -152,6 +172,11 @@ def find(robot: Robot, name: str, slots: Mapping[str, Slot] | None = None) -> Sl
     try:
         return known[name]
     except KeyError:
+        if slots is None and robot.follows and name in robot.opened().slots:
+            raise InputError(
+                f"{name!r} follows other joints of robot {robot.name!r}: expected what leads,"
+                f" {', '.join(map(repr, known))}. Give those, or declare others with leads=(...)."
+            ) from None
         raise UnknownNameError("joint with coordinates", name, list(known)) from None
 
 

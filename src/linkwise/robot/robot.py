@@ -309,13 +309,14 @@ class Robot:
         """This robot with some joints fixed, at zero or at their values in the position vector `at`.
 
         Their motors stay as dead weight: mass and tensor are lumped into the links that carry them. In loops they are
-        active no longer.
+        active no longer. With loops, `at` has positions of what leads, or of all joints where some that follow are
+        fixed.
         """
         wanted = {names} if isinstance(names, str) else set(names)
         opened = self.opened()
-        q = opened.q() if at is None else coordinates.values_of("lock at", at, opened.nq)
         for name in wanted:
             _find(self.joints, name, "joint")
+        q = coordinates.of_all_joints(self, wanted, at)
         joints, links = [], {k.name: k for k in self.links}
         for j in self.joints:
             leader = j.mimic.joint if j.mimic else j.name

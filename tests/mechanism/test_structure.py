@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.closed import structure_of
+from linkwise.mechanism.structure import structure_of
 from linkwise.robot import Joint, Link, Loop, Mimic
 from linkwise.spatial import Pose
 
@@ -65,12 +65,13 @@ def slider_crank():
 def test_a_slider_crank():
     """By trigonometry: x = r cos + sqrt(l^2 - r^2 sin^2), the block without turning."""
     robot = slider_crank()
-    chain = lw.compile(robot).closed
-    assert chain.structure.mobility == 1
+    dyn = lw.compile(robot)
+    assert structure_of(robot).mobility == robot.nv == 1
     turns = np.linspace(0.0, 4.0 * np.pi, 200)[:, None]
-    found = chain.positions(turns, along=True)
+    found = dyn.positions(turns, along=True)
     assert found.converged.all()
-    T = lw.compile(robot).pose(found.q, "block")
+    T = dyn.pose(turns, "block")
+    assert np.abs(T - lw.compile(robot.opened()).pose(found.q, "block")).max() < 1e-12
     x = 0.2 * np.cos(turns[:, 0]) + np.sqrt(0.25 - (0.2 * np.sin(turns[:, 0])) ** 2)
     assert np.abs(T[:, 0, 3] - x).max() < 1e-11
     assert np.abs(T[:, :3, :3] - np.eye(3)).max() < 1e-11
@@ -85,12 +86,42 @@ def test_too_few_active_joints_are_named():
         "'fivebar': expected active joints that determine the 2 degree(s) of freedom",
         "4 coordinates less the rank 2 of 5 equations",
         "got 1 ('left_motor')",
-        "'right_elbow' would not be determined",
+        "'left_elbow', 'right_motor', 'right_elbow' would not be determined",
         "Name further joints",
     ):
         assert part in str(error.value), str(error.value)
     with pytest.raises(lw.ModelError, match="got none"):
         structure_of(robot.replace(replace(loop, active=())))
+    with pytest.raises(lw.ModelError, match=r"expected active joints that determine"):
+        lw.compile(robot.replace(replace(loop, active=("left_motor",)))).inverse_dynamics([0.0], [0.0], [0.0])
+
+
+def test_leads_that_do_not_fit_are_named():
+    robot = lw.load("fivebar")
+    for leads, message in (
+        (("left_motor",), r"expected leads that determine the 2 degree\(s\) of freedom .* got 1 \('left_motor'\)"),
+        (
+            ("left_motor", "left_elbow", "right_motor"),
+            r"got 3 \(.*\), more than can be chosen. Name 2 of them in leads",
+        ),
+        (("left_motr",), "leads: unknown joint 'left_motr'. Did you mean 'left_motor'"),
+        ((3,), "leads: expected names of joints, got 3"),
+        (("left_motor", "left_motor"), "leads: expected each joint once"),
+    ):
+        with pytest.raises(lw.ModelError, match=message):
+            structure_of(robot.replace(leads=leads))
+
+
+def test_redundant_drives_need_leads():
+    """Which of them are the coordinates is the model's to say."""
+    robot = lw.load("fourbar")
+    (loop,) = robot.loops
+    both = robot.replace(replace(loop, active=("crank", "rocker")))
+    with pytest.raises(lw.ModelError, match=r"got 2 \('crank', 'rocker'\), more than can be chosen.*leads=\(...\)"):
+        structure_of(both)
+    found = structure_of(both.replace(leads=("rocker",)))
+    assert (found.independent, found.redundant) == (("rocker",), ("crank",))
+    assert "redundantly driven: crank" in str(found)
 
 
 def test_active_joints_that_depend_on_each_other():
@@ -121,10 +152,9 @@ def test_active_joints_must_have_coordinates():
         robot.replace(replace(loop, active=("crnk",)))
 
 
-def test_a_tree_has_no_closed_chain():
-    dyn = lw.compile(lw.load("stanford"))
+def test_a_tree_has_no_loops_to_close():
     with pytest.raises(lw.ModelError, match=r"expected a robot with loops, got a tree\. Close it with a Loop"):
-        dyn.closed  # noqa: B018
+        structure_of(lw.load("stanford"))
 
 
 def test_loops_that_cannot_close():
@@ -132,6 +162,34 @@ def test_loops_that_cannot_close():
     (loop,) = robot.loops
     with pytest.raises(lw.ModelError, match=r"no configuration was found in which its loops \('four_bar'\) close"):
         structure_of(robot.replace(replace(loop, origin_b=Pose.of((9.0, 0.0, 0.0)))))
+    with pytest.raises(lw.ModelError, match="no configuration was found"):
+        robot.replace(replace(loop, origin_b=Pose.of((9.0, 0.0, 0.0)))).q()
+
+
+def test_a_reference_that_does_not_close_says_how_far():
+    robot = lw.load("fourbar")
+    (loop,) = robot.loops
+    far = robot.replace(replace(loop, origin_b=Pose.of((9.0, 0.0, 0.0))), reference={"crank": 0.3, "coupler": 0.1})
+    with pytest.raises(
+        lw.ModelError, match=r"reference: expected positions near .* four_bar: [xyz] by 8\.\d+ m, and no"
+    ):
+        structure_of(far)
+    flipped = robot.replace(replace(loop, origin_b=loop.origin_b @ Pose.of(rpy=(np.pi, 0.0, 0.0))))
+    closed = lw.compile(robot).positions([0.3]).q.tolist()
+    flipped = flipped.replace(reference=dict(zip(robot.opened().names, closed, strict=True)))
+    with pytest.raises(lw.ModelError, match="four_bar: its axes point opposite ways, and no closed ones near"):
+        structure_of(flipped)
+    with pytest.raises(lw.ModelError, match="reference: unknown joint 'crnk'"):
+        robot.replace(reference={"crnk": 0.3})
+
+
+def test_positions_of_what_follows_are_not_given():
+    robot = lw.load("fourbar")
+    with pytest.raises(lw.InputError, match=r"'rocker' follows other joints of robot 'fourbar': expected what leads"):
+        robot.q({"rocker": 0.3})
+    with pytest.raises(lw.InputError, match=r"'rocker' follows"):
+        robot.v({"rocker": 0.3})
+    assert robot.opened().q({"rocker": 0.3})[robot.opened().slots["rocker"].q] == 0.3
 
 
 def test_a_loop_joins_two_links():
@@ -145,8 +203,13 @@ def test_a_single_active_joint_may_stand_alone():
 
 def test_a_locked_joint_is_active_no_longer():
     robot = lw.load("fivebar")
-    found = structure_of(robot.lock("left_motor", at=lw.compile(robot).closed.reference))
+    found = structure_of(robot.lock("left_motor", at=robot.q()))
     assert (found.mobility, found.independent) == (1, ("right_motor",))
+    # what follows may be held too, where positions of all joints are given
+    everything = lw.compile(robot).positions(robot.q()).q
+    assert structure_of(robot.lock("left_elbow", at=everything).replace(leads=("left_motor",))).mobility == 1
+    with pytest.raises(lw.InputError, match=r"positions of all joints \(4\) to hold 'left_elbow', which follows"):
+        robot.lock("left_elbow", at=robot.q())
 
 
 def test_flipped_axes_are_not_closed():
@@ -163,15 +226,15 @@ def test_mimic_joints_in_a_loop():
     geared = robot.replace(replace(robot.joint("right_motor"), mimic=Mimic("left_motor", -1.0), armature=0.0))
     (loop,) = robot.loops
     geared = geared.replace(replace(loop, active=("left_motor",)))
-    chain = lw.compile(geared).closed
-    assert chain.structure.mobility == 1
+    dyn = lw.compile(geared)
+    assert structure_of(geared).mobility == 1
     x = np.linspace(-0.4, 0.4, 9)[:, None]
-    found = chain.positions(x)
+    found = dyn.positions(x)
     assert found.converged.all()
-    whole = lw.compile(robot).closed.positions(np.hstack([x, -x]))
+    whole = lw.compile(robot).positions(np.hstack([x, -x]))
     assert np.abs(found.q[:, 1:] - whole.q[:, [1, 3]]).max() < 1e-10
     # the tip goes straight up and down
-    assert np.abs(lw.compile(geared).pose(found.q, "tool")[:, 0, 3]).max() < 1e-10
+    assert np.abs(dyn.pose(x, "tool")[:, 0, 3]).max() < 1e-10
 
 
 def test_a_file_beside_a_urdf_closes_it(tmp_path):
@@ -184,9 +247,9 @@ def test_a_file_beside_a_urdf_closes_it(tmp_path):
         f"origin_a = {{ xyz = [0, 0, 0.25], rpy = [{-half}, 0, 0] }}\n"
         f"origin_b = {{ xyz = [0, 0, 0.25], rpy = [{-half}, 0, 0] }}\n"
     )
-    chain = lw.compile(lw.load(path, side=side)).closed
-    expected = lw.compile(robot).closed.positions([0.2, -0.1])
-    assert np.abs(chain.positions([0.2, -0.1]).q - expected.q).max() < 1e-9
+    beside = lw.compile(lw.load(path, side=side))
+    expected = lw.compile(robot).positions([0.2, -0.1])
+    assert np.abs(beside.positions([0.2, -0.1]).q - expected.q).max() < 1e-9
 
 
 def test_the_documented_file_closes():
@@ -205,20 +268,17 @@ def test_bundled_linkages_survive_a_file(name, tmp_path):
 
 
 def test_a_floating_base_beside_a_loop():
-    """Loops leave it alone, and it is independent: derivatives go along its own velocities."""
+    """Loops leave it alone, and it leads: derivatives go along its own velocities."""
     robot = lw.load("fivebar", base="floating")
-    chain, dyn = lw.compile(robot).closed, lw.compile(robot)
-    assert chain.independent == ("root_joint", "left_motor", "right_motor")
+    dyn = lw.compile(robot)
+    assert robot.coordinates == ("root_joint", "left_motor", "right_motor")
     rng = np.random.default_rng(0)
-    x = rng.uniform(-0.3, 0.3, (5, 9))
-    x[:, 3:7] /= np.linalg.norm(x[:, 3:7], axis=1, keepdims=True)
+    q = rng.uniform(-0.3, 0.3, (5, 9))
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
     v, a = rng.normal(size=(2, 5, 8))
-    found = chain.inverse_dynamics(x, v, a)
-    assert np.abs(chain.forward_dynamics(x, v, found.tau).qdd_active - a).max() < 1e-10
-    slopes, h = chain.inverse_dynamics_derivatives(x, v, a), 1e-5
-    for k, place in enumerate(chain.structure.part.independent):
-        step = np.eye(robot.nv)[place]
-        ahead, back = (
-            chain.inverse_dynamics(chain.of(dyn.integrate(found.q, step, s)), v, a, guess=found.q).tau for s in (h, -h)
-        )
+    tau = dyn.inverse_dynamics(q, v, a)
+    assert np.abs(dyn.forward_dynamics(q, v, tau) - a).max() < 1e-10
+    slopes, h = dyn.inverse_dynamics_derivatives(q, v, a), 1e-5
+    for k, step in enumerate(np.eye(robot.nv)):
+        ahead, back = (dyn.inverse_dynamics(dyn.integrate(q, step, s), v, a) for s in (h, -h))
         assert np.abs((ahead - back) / (2.0 * h) - slopes.dtau_dq[..., k]).max() < 1e-7

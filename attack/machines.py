@@ -55,7 +55,10 @@ class Zoo:
         self.members = FEW if quick else MEMBERS
         robots = [lw.load("rr"), tree(1), arm(3)]
         if not quick:
-            names = ("puma560", "scara", "stanford", "arm7", "fourbar", "pr", "palletiser")
+            names = (
+                "puma560", "scara", "stanford", "arm7", "pr",
+                "fourbar", "palletiser", "delta", "gough_stewart", "three_rrr",
+            )  # fmt: skip
             robots += [lw.load(n) for n in names] + [tree(seed) for seed in range(2, 8)]
         self.robots = robots
         some = random.Random(0)

@@ -26,8 +26,8 @@ def main() -> None:
     import startup
 
     import closed
-    import parallel
     import planning
+    import platforms
     import walking
 
     sections = {
@@ -36,7 +36,7 @@ def main() -> None:
         "derivatives": derivatives.run,
         "operations": operations.run,
         "closed": closed.run,
-        "parallel": parallel.run,
+        "platforms": platforms.run,
         "rates": rates.run,
         "planning": planning.run,
         "paths": paths.run,

@@ -75,7 +75,7 @@ def test_import_brings_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-def test_loading_a_tree_brings_no_parallel_robots():
-    text = "import sys, linkwise as lw; lw.load('rr'); print('linkwise.parallel' in sys.modules)"
+def test_loading_a_tree_brings_no_platforms():
+    text = "import sys, linkwise as lw; lw.load('rr'); print('linkwise.platforms' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

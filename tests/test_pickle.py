@@ -69,11 +69,6 @@ def delta():
     return lw.compile(lw.delta())
 
 
-@cache
-def hexapod():
-    return lw.compile(lw.gough_stewart())
-
-
 POSE = np.array([0.0, 0.0, -0.5])
 
 
@@ -166,7 +161,8 @@ def kernels():
         lw.compile(rr, lw.control.passivity_control, **gains),
         lw.compile(rr).forward_dynamics_derivatives,
         delta().mass_matrix,
-        delta().leg_motion,
+        delta().drive_jacobian,
+        delta().joint_wrenches,
         looped().inverse_dynamics,
         looped().tree_motion,
         lw.compile(FOUR, lw.inverse_dynamics, closure="newton"),
@@ -180,7 +176,7 @@ ONES = {
     "results of kernels": (lambda: [k(*x) for k, x in kernels()], None),
     "dynamics": (lambda: lw.compile(ARM), lambda d: (d.robot, d.mass_matrix(np.ones(7)), len(d.robot.loops))),
     "looped": (looped, lambda d: (d.robot, d.positions(d.robot.q()))),
-    "parallel": (delta, lambda p: (p.robot, p.inverse_kinematics(POSE), p.length)),
+    "platform": (delta, lambda p: (p.robot, p.positions(POSE), p.drive_jacobian(POSE))),
     "looped results": (
         lambda: [
             around(lambda d, q, v, a: d.positions(q)),
@@ -194,12 +190,12 @@ ONES = {
         ],
         None,
     ),
-    "parallel results": (
+    "results of platforms": (
         lambda: [
             delta().workspace(POSE),
-            delta().forward_kinematics(delta().actuators(POSE), POSE),
-            hexapod().robot.motion,
-            [leg.solution for leg in hexapod().robot.legs],
+            delta().positions(POSE),
+            delta().positions(drives=[0.1, 0.1, 0.1]),
+            lw.platforms.Leg("leg", lw.load("rr"), "tool", (0.1, 0.0, 0.0), "joint1"),
         ],
         None,
     ),
@@ -316,7 +312,6 @@ ONES = {
     "motions": (
         lambda: [
             motion.Trajectory(*np.ones((4, 3, 2)), True, {"qd": "the file"}),
-            motion.PlatformMotion(*np.ones((4, 3, 2)), True, {"velocity": "the file"}),
             motion.Excess("elbow", "velocity", 2.0, 1.0, 0.1, 3),
         ],
         None,
@@ -446,7 +441,7 @@ INNER = {
     "Assembled", "Inertia", "Term", "Constraint", "Rows", "LinearRows", "Point", "Problem", "WalkProgram",
     "Grid", "InstantKernel", "Found", "Row", "Effort", "Part", "Support", "Contact", "Foot", "Moment", "Step",
     "Phase", "Curve", "PathModel", "PathRows", "TimeLaw", "Mat3", "Bounds", "Options", "Reason", "Closing",
-    "Carrier", "Linearizer", "ParallelOptions", "Compiled",
+    "Carrier", "Linearizer", "Compiled",
 }  # fmt: skip
 
 

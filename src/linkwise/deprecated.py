@@ -33,7 +33,12 @@ MOVED: dict[str, str] = {
     **_in("lw.planning", "Path Plan Retimed Scaler State"),
     # robots
     **_in("lw.dh", "DHRow KhalilRow to_khalil to_modified_dh"),
-    **_in("lw.parallel", "Leg ParallelDynamics ParallelRobot"),
+    # platforms on legs
+    "Leg": "lw.platforms.Leg",
+    "ParallelRobot": "lw.platforms.on_legs",
+    "ParallelDynamics": "lw.Dynamics",
+    "ParallelSimulation": "lw.simulation.Simulation",
+    "simulate_parallel": "lw.simulate",
     "list_parallel_robots": "lw.list_robots",
     # classes of what functions give
     "Diagnostic": "linkwise.robot.Diagnostic",
@@ -43,8 +48,7 @@ MOVED: dict[str, str] = {
     **_in(
         "lw.simulation",
         """
-        Drag GroundContact GroundFriction JointStop ParallelSimulation RollingWheel Rollout Simulation Thrust
-        joint_stops simulate_parallel
+        Drag GroundContact GroundFriction JointStop RollingWheel Rollout Simulation Thrust joint_stops
         """,
     ),
     # controllers and motions
@@ -70,7 +74,7 @@ MOVED: dict[str, str] = {
 # what an old name still gives where that is not what the new one does
 _KEPT = {
     **_in("linkwise.planning.either", "reaction tool_path"),
-    **_in("linkwise.robot.library.parallel", "list_parallel_robots"),
+    "ParallelRobot": "linkwise.platforms.former.parallel_robot",
     **_in("linkwise.kernel.steps", "classical_acceleration component_acceleration difference integrate q_dot"),
 }
 # keys of problem files, by the old ones

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from os import PathLike
+from os import PathLike, fsdecode, fspath
+from pathlib import PurePath
 
 from linkwise.errors import InputError
 from linkwise.robot import library
@@ -12,12 +13,6 @@ from linkwise.robot import save as save_tree
 from linkwise.robot.floating import BASES, floating
 from linkwise.robot.robot import Robot
 from linkwise.robot.source import PathOrText, refuse_errors
-
-PLATFORMS = {
-    "delta": "A Delta robot: three motors, a platform that only translates (invented)",
-    "gough_stewart": "A hexapod: a platform on six legs that change their lengths (invented)",
-    "three_rrr": "A planar machine: three legs of two links, a platform that moves and turns (invented)",
-}
 
 
 def load(source: PathOrText, *, base: str = "fixed", strict: bool = False, side: PathOrText | None = None) -> Robot:
@@ -31,26 +26,33 @@ def load(source: PathOrText, *, base: str = "fixed", strict: bool = False, side:
         side: a TOML file that adds what a URDF cannot say: `[[joint]]` tables with drive, spring, friction, armature
             or limits of joints by name, `[[frame]]`, `[[loop]]` and `gravity`.
     """
-    if not isinstance(source, str) or source not in PLATFORMS:
+    robot = _platform(source)
+    if robot is None:
         return load_tree(source, base=base, strict=strict, side=side)
     if base not in BASES:
         raise InputError(f"load base: expected one of {BASES}, got {base!r}.")
-    robot = _builder(source)()
     if side is not None:
         from linkwise.robot.toml import with_side
 
         robot = with_side(robot, side)
     robot = floating(robot) if base == "floating" else robot
     if strict:
-        refuse_errors(robot, source)
+        refuse_errors(robot, PurePath(fsdecode(source)).name)
     return robot
 
 
-def _builder(name: str) -> Callable[[], Robot]:
-    from linkwise import platforms
+def _platform(source: PathOrText) -> Robot | None:
+    """The platform on legs of a name, or of a file of their form; None of any other source."""
+    if isinstance(source, str) and source in library.PLATFORMS:
+        from linkwise import platforms
 
-    found: Callable[[], Robot] = getattr(platforms, name)
-    return found
+        build: Callable[[], Robot] = getattr(platforms, source)
+        return build()
+    if not isinstance(source, (str, PathLike)) or PurePath(fspath(source)).suffix.lower() != ".toml":
+        return None
+    from linkwise.platforms.files import is_on_legs, read_on_legs
+
+    return read_on_legs(source) if is_on_legs(source) else None
 
 
 def save(robot: Robot, path: str | PathLike[str]) -> tuple[str, ...]:
@@ -70,4 +72,4 @@ def save(robot: Robot, path: str | PathLike[str]) -> tuple[str, ...]:
 
 def list_robots() -> dict[str, str]:
     """The robots that `load` knows by name, each with one line that says what it is."""
-    return dict(sorted({**library.list_robots(), **PLATFORMS}.items()))
+    return dict(sorted({**library.list_robots(), **library.PLATFORMS}.items()))

@@ -3,7 +3,7 @@ import json
 import pytest
 
 import linkwise as lw
-from support.command import error, linkwise
+from support.command import linkwise
 
 
 def test_shows_tree_sizes_joints_and_operations(folder):
@@ -64,20 +64,21 @@ def test_names_are_not_markup(folder):
     assert "[red]a[/red] → b" in text
 
 
-def test_a_parallel_robot(folder):
-    """Its legs, the order of forces, operations; `check` knows it too, and options of trees are refused."""
+def test_a_platform_on_legs(folder):
+    """Its tree, what leads and loops; `check` knows it too."""
     robot = lw.delta(arm=0.25, forearm=0.6)
     lw.save(robot, "delta.toml")
     text = linkwise("info", "delta.toml").stdout
-    assert "a translation platform on 3 legs, 3 actuated joints" in text
-    assert f"order of forces: {', '.join(robot.names)}" in text
+    assert "order of q: platform" in text
+    assert "leg1.motor (revolute)" in text
+    assert "Loops" in text
     facts = json.loads(linkwise("info", "delta.toml", "--json").stdout)
     assert facts["operations"]["inverse_dynamics"] == lw.compile(robot).inverse_dynamics.count()
-    assert facts["mass"] == pytest.approx(robot.platform.mass + sum(k.mass for g in robot.legs for k in g.robot.links))
-    assert "is a parallel robot" in error("info", "delta.toml", "--rigid")
-    done = linkwise("check", "delta.toml")
-    assert done.exit_code == 0
-    assert "leg 'leg1' link" in done.stdout
+    assert facts["mass"] == pytest.approx(sum(k.mass for k in robot.links))
+    assert [loop["name"] for loop in facts["loops"]] == ["leg1", "leg2", "leg3"]
+    assert facts["drives"] == list(robot.drives)
+    assert f"order of tau: {', '.join(robot.drives)}" in text
+    assert linkwise("check", "delta.toml").exit_code == 0
 
 
 def test_deep_chains_are_not_indented(folder):

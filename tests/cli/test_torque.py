@@ -255,10 +255,6 @@ def test_redundant_motors_share(folder):
     ("rows", "message"),
     [
         (
-            "t,left_motor,right_motor\n0,0,0\n1,-1.5,1.5\n2,0,0\n3,0,0\n",
-            "row 2 (t = 1): expected positions in which the loops",
-        ),
-        (
             "t,left_motor,left_elbow,right_motor,right_elbow\n0,0,0.2,0,0\n1,0,0,0,0\n2,0,0,0,0\n3,0,0,0,0\n",
             "row 1 (t = 0): expected",
         ),
@@ -269,6 +265,19 @@ def test_redundant_motors_share(folder):
 def test_rows_that_open_the_loops_are_named(folder, rows, message):
     (folder / "bad.csv").write_text(rows)
     assert message in error("torque", "fivebar", "bad.csv")
+
+
+def test_rows_of_what_leads_that_are_out_of_reach_are_listed(folder):
+    """The others are computed."""
+    (folder / "far.csv").write_text("t,left_motor,right_motor\n0,0,0\n1,-1.5,1.5\n2,0,0\n3,0,0\n")
+    result = linkwise("torque", "fivebar", "far.csv", "-o", "out.npz", "--json")
+    assert result.exit_code == 1
+    facts = json.loads(result.stdout)
+    (lost,) = facts["unreached"]
+    assert (lost["first"], lost["last"], lost["start"]) == (2, 2, 1.0)
+    with np.load("out.npz") as out:
+        np.testing.assert_array_equal(np.isnan(out["tau"]).any(axis=1), [False, True, False, False])
+    assert "Out of reach" in linkwise("torque", "fivebar", "far.csv").stdout
 
 
 def test_wrenches_and_rates_of_closed_chains(folder):

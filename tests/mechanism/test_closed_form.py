@@ -36,7 +36,7 @@ from support.following import (
     rates,
 )
 from support.linkages import compiled, example, leading
-from support.machines import NAMES, machine
+from support.machines import NAMES
 
 STEP = 1e-30
 CUTS = ("revolute", "spherical", "universal", "prismatic")
@@ -373,10 +373,8 @@ def test_axes_that_do_not_meet_are_left_to_newtons_method(letters, before):
 # ---- operations
 
 
-@pytest.mark.parametrize("name", ["Gough-Stewart", "Delta", "3-RRR upright"])
-def test_forms_take_no_more_operations_than_legs_by_themselves(name):
+@pytest.mark.parametrize(("name", "most"), [("Gough-Stewart", 322), ("Delta", 140), ("3-RRR upright", 129)])
+def test_forms_take_few_operations(name, most):
+    """No more than legs that are written down by hand, each by itself."""
     found = on_legs(name)
-    mine = traced(forms_of(found), found.tree, found.known).count()
-    theirs = machine(name).par._leg_places.program.count()
-    print(f"{name}: forms {sum(mine.values())} {dict(mine)}, legs {sum(theirs.values())} {dict(theirs)}")
-    assert sum(mine.values()) <= sum(theirs.values())
+    assert sum(traced(forms_of(found), found.tree, found.known).count().values()) <= most

@@ -83,7 +83,7 @@ DIFFERENT = {
     "objects with one repr": (Plain(1), Plain(2)),
     "robots by the last digit of a mass": (RR, HEAVY),
     "robots with one repr": (slot(RR), slot(HEAVY)),
-    "robots of a parallel kind": (lw.delta(), lw.delta(armature=1e-15)),
+    "robots with loops": (lw.delta(), lw.delta(armature=1e-15)),
     "algorithms": (lw.inverse_dynamics, lw.forward_dynamics),
     "derivatives": tuple(lw.derivative(lw.inverse_dynamics, x, of="tau") for x in ("q", "qd")),
     "kernels": (lw.compile(RR, lw.mass_matrix), lw.compile(HEAVY, lw.mass_matrix)),

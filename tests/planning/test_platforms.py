@@ -6,41 +6,24 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.parallel.mechanics import LegModel
 from linkwise.planning.chart import chart_of
 from linkwise.planning.curve import Basis
 from linkwise.planning.guess import first_motion
 from linkwise.planning.problem import Problem
 from linkwise.planning.words import Sum
-from linkwise.robot import Frame, Joint, Link, Loop, Robot
-from linkwise.spatial import Pose
-from linkwise.vector import Vec3
+from linkwise.robot import Robot
 from support.machines import machine
 from support.programs import close, dense, set_up
 
-KINDS = {"spatial": "floating", "translation": "translation", "planar": "planar"}
 NAMES = ["Gough-Stewart", "Delta", "3-RRR"]
 STEP = np.array([0.03, 0.02, 0.01, 0.1, -0.05, 0.2])  # of a platform, m and rad
 
 
 @cache
 def platform(name: str) -> Robot:
-    """A parallel robot as a robot with loops: the platform on a joint of its own, and legs cut at the platform."""
-    legs, home = machine(name)
-    kind = KINDS[legs.mobility]
-    axis = {"axis": Vec3(0.0, 0.0, 1.0)} if kind == "planar" else {}
-    joint = Joint("free", "world", legs.platform.name, kind, **axis)
-    robot = Robot([Link("world"), legs.platform], [joint], gravity=legs.gravity, name=name)
-    loops, reference = [], {"free": tuple(home)}
-    for leg in legs.legs:
-        robot = robot.add(Frame(f"{leg.name}_foot", "world", leg.base))
-        robot = robot.attach(leg.robot, f"{leg.name}_foot", f"{leg.name}.")
-        tip, level = leg.robot.frame(leg.tip), LegModel.of(leg, legs.motion.plane).level
-        at = Pose(p=leg.at if level is None else Vec3(leg.at.x, leg.at.y, level))
-        link, active = f"{leg.name}.{tip.link}", tuple(f"{leg.name}.{n}" for n in leg.actuated)
-        loops.append(Loop(leg.name, legs.platform.name, link, "spherical", at, Pose(p=tip.origin.p), active))
-        reference |= {f"{leg.name}.{n}": x for n, x in zip(leg.robot.names, leg.home_positions, strict=True)}
-    return robot.replace(loops=loops, reference=reference)
+    """A platform on legs, assembled in the middle of its motion."""
+    robot, home = machine(name)
+    return robot.replace(reference={**dict(robot.reference), "platform": tuple(home)})
 
 
 def ends(robot: Robot) -> tuple[np.ndarray, np.ndarray]:

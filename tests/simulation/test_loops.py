@@ -9,7 +9,6 @@ from scipy.integrate import solve_ivp
 
 import linkwise as lw
 from linkwise.mechanism.assemble import Assembler
-from linkwise.parallel import builders
 from linkwise.robot import Loop
 from linkwise.robot.floating import floating
 from linkwise.spatial import Pose
@@ -167,8 +166,8 @@ def test_what_cannot_be_is_named():
         lw.simulate(robot, {}, None, 1.0, driven=hold)
     with pytest.raises(lw.InputError, match="do not stay closed with these velocities"):
         lw.simulate(robot, robot.q(), dict.fromkeys(robot.opened().names, 1.0), 1.0)
-    with pytest.raises(lw.InputError, match="compile_rollout: expected a Robot first, got <ParallelRobot"):
-        lw.compile_rollout(builders.delta())
+    with pytest.raises(lw.InputError, match="compile_rollout: expected a Robot first, got Link"):
+        lw.compile_rollout(lw.Link("platform"))
     with pytest.raises(lw.InputError, match="compile_rollout: expected a tree, got the robot 'fivebar' with loops"):
         lw.compile_rollout(robot)
 

@@ -7,20 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+import linkwise as lw
 from linkwise.jet import Jet, part
 from linkwise.mechanism.angle import Angle
 from linkwise.mechanism.form import Form
 from linkwise.mechanism.loops import Cut
-from linkwise.parallel.mechanics import LegModel
-from linkwise.robot import Frame, Joint, Link, Loop, Robot
+from linkwise.robot import Joint, Link, Loop, Robot
 from linkwise.robot.joint import KINDS
 from linkwise.robot.tree import Tree
 from linkwise.rotation import with_z_along
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, Mat3, Vec3
 from support.machines import machine
-
-PLATFORM = {"spatial": "floating", "translation": "translation", "planar": "planar"}
 
 
 class Followed(NamedTuple):
@@ -41,23 +39,12 @@ class Followed(NamedTuple):
 
 @cache
 def on_legs(name: str, rows: int = 3) -> Followed:
-    """A parallel robot as a tree with loops: the platform on a joint of its own, and legs cut at the platform."""
+    """A platform on legs, in positions that Newton's method finds."""
     robot, home = machine(name)
-    kind = PLATFORM[robot.mobility]
-    axis = {"axis": Vec3(0.0, 0.0, 1.0)} if kind == "planar" else {}
-    tree = Robot([Link("world"), robot.platform], [Joint("free", "world", robot.platform.name, kind, **axis)])
-    loops = []
-    for leg in robot.legs:
-        tree = tree.add(Frame(f"{leg.name}_foot", "world", leg.base))
-        tree = tree.attach(leg.robot, f"{leg.name}_foot", f"{leg.name}.")
-        tip, level = leg.robot.frame(leg.tip), LegModel.of(leg, robot.motion.plane).level
-        at = Pose(p=leg.at if level is None else Vec3(leg.at.x, leg.at.y, level))
-        link = f"{leg.name}.{tip.link}"
-        loops.append(Loop(leg.name, robot.platform.name, link, "spherical", at, Pose(p=tip.origin.p)))
-    pose = np.vstack([home, machine(name).states(rows)[0]])
-    legs = machine(name).par.inverse_kinematics(pose)
-    n = robot.nq
-    return Followed(tree.replace(loops=loops), tuple(range(n)), np.hstack([pose, legs]))
+    lead = np.vstack([home, machine(name).states(rows)[0]])
+    found = lw.compile(robot, closure="newton").positions(lead)
+    assert found.converged.all()
+    return Followed(robot, tuple(range(robot.nq)), found.q)
 
 
 # ---- random loops

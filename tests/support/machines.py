@@ -1,4 +1,4 @@
-"""Parallel robots of all families, well-known and random, with states that they reach."""
+"""Platforms on legs of all families, well-known and random, with states that they reach."""
 
 from dataclasses import replace
 from functools import cache
@@ -9,47 +9,47 @@ from scipy.spatial.transform import Rotation
 
 import linkwise as lw
 from linkwise import Drive, Frame, Friction, Joint, Link, Motor, Pose, Robot, Spring, Vec3
-from linkwise.parallel import Leg, ParallelRobot, mechanics, quantities
+from linkwise.platforms import Leg, on_legs
 from linkwise.rotation import axis_angle
 from linkwise.vector import Mat3
 
 
 class Machine(NamedTuple):
-    """A robot and a pose in the middle of its motion."""
+    """A robot whose platform leads, and a position in the middle of its motion."""
 
-    robot: ParallelRobot
+    robot: Robot
     home: np.ndarray
 
     @property
-    def par(self) -> Any:
+    def dyn(self) -> Any:
         return compiled(self.robot)
 
     def states(self, rows: int, seed: int = 0, spread: float = 0.03) -> tuple[np.ndarray, ...]:
-        """Poses around the home where neither machine nor legs are nearly singular, velocities, accelerations."""
+        """Positions around the home where neither machine nor legs are nearly singular, velocities, accelerations."""
         rng = np.random.default_rng(seed)
-        pose = self.home + spread * rng.uniform(-1.0, 1.0, (2 * rows + 20, self.robot.nq))
+        q = self.home + spread * rng.uniform(-1.0, 1.0, (2 * rows + 20, self.robot.nq))
         if self.robot.nq == 7:
-            pose[:, 3:] /= np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
-        v, a = rng.uniform(-1.0, 1.0, (2, len(pose), self.robot.nv))
-        fast = np.abs(self.par.leg_motion(pose, v, a).qd).max(axis=1) > 50.0
-        sound = np.flatnonzero((self.par.condition(pose) < 50.0) & ~fast)[:rows]
+            q[:, 3:] /= np.linalg.norm(q[:, 3:], axis=1, keepdims=True)
+        v, a = rng.uniform(-1.0, 1.0, (2, len(q), self.robot.nv))
+        space = self.dyn.workspace(q)
+        sound = np.flatnonzero((space.drive_condition < 50.0) & (space.condition < 200.0))[:rows]
         assert len(sound) == rows
-        return pose[sound], v[sound], a[sound]
+        return q[sound], v[sound], a[sound]
 
 
 @cache
-def compiled(robot: ParallelRobot, **options: Any) -> Any:
+def compiled(robot: Robot, **options: Any) -> Any:
     return lw.compile(robot, **options)
 
 
-# letters of the joints below the platform, U being two revolute joints whose axes cross; legs, mobility, and a seed
+# letters of the joints below the platform, U being two revolute joints whose axes cross; legs, motion, and a seed
 # that soon gives a machine far from singular poses
 RANDOM = {
-    "6-UPS": ("UP", 6, "spatial", 0),
-    "6-RUS": ("RU", 6, "spatial", 2),
-    "6-PUS": ("PU", 6, "spatial", 1),
-    "6-URS": ("UR", 6, "spatial", 3),
-    "8-UPS": ("UP", 8, "spatial", 3),
+    "6-UPS": ("UP", 6, "floating", 0),
+    "6-RUS": ("RU", 6, "floating", 2),
+    "6-PUS": ("PU", 6, "floating", 1),
+    "6-URS": ("UR", 6, "floating", 3),
+    "8-UPS": ("UP", 8, "floating", 3),
     "3-UPS, translation": ("UP", 3, "translation", 3),
     "3-RUS, translation": ("RU", 3, "translation", 2),
     "3-PUS, translation": ("PU", 3, "translation", 3),
@@ -74,25 +74,27 @@ def machine(name: str) -> Machine:
     return Machine(lw.three_rrr(gravity=(1.0, -9.0, 2.0), elbow=-1), np.array([0.03, -0.04, 0.1]))
 
 
-def random_machine(letters: str, legs: int, mobility: str, seed: int) -> Machine:
+def random_machine(letters: str, legs: int, motion: str, seed: int) -> Machine:
     """A machine with random legs that meet the platform at a home pose, drawn again while that is nearly singular."""
-    home = np.array({"spatial": [0.1, -0.2, 0.8, 0.1, 0.05, -0.1, 0.95]}.get(mobility, [0.1, -0.2, 0.3]))
+    home = np.array({"floating": [0.1, -0.2, 0.8, 0.1, 0.05, -0.1, 0.95]}.get(motion, [0.1, -0.2, 0.3]))
+    home[3:] /= np.linalg.norm(home[3:])
     for attempt in range(100):
         rng = np.random.default_rng([seed, attempt])
-        parts = [random_leg(f"leg{k}", letters, mobility, pose_of(home, mobility), rng) for k in range(legs)]
+        parts = [random_leg(f"leg{k}", letters, motion, pose_of(home, motion), rng) for k in range(legs)]
         gravity = rng.uniform(-9.0, 9.0, 3)
-        robot = ParallelRobot(random_link("platform", rng, 5.0), parts, mobility, gravity, f"{legs} {letters}")
-        K = quantities.inverse_jacobian.function(mechanics.Machine.of(robot), list(home))[0]
-        if np.linalg.cond(np.reshape(K, (legs, -1))) < 15.0:
+        platform = random_link("platform", rng, 5.0)
+        robot = on_legs(platform, parts, motion, home=home, gravity=gravity, name=f"{legs} {letters}")
+        J = lw.algorithms.drive_jacobian.plain(robot, list(home))
+        if np.linalg.cond(np.reshape(J, (legs, -1))) < 15.0:
             return Machine(robot, home)
     raise AssertionError("no machine far from singular poses was found")
 
 
-def pose_of(x: np.ndarray, mobility: str) -> tuple[np.ndarray, np.ndarray]:
+def pose_of(x: np.ndarray, motion: str) -> tuple[np.ndarray, np.ndarray]:
     """Rotation and position of a platform."""
-    if mobility == "spatial":
+    if motion == "floating":
         return Rotation.from_quat(x[3:]).as_matrix(), x[:3]
-    if mobility == "planar":
+    if motion == "planar":
         return Rotation.from_euler("z", x[2]).as_matrix(), np.array([x[0], x[1], 0.0])
     return np.eye(3), np.asarray(x)
 
@@ -107,9 +109,9 @@ def random_link(name: str, rng: np.random.Generator, mass: float) -> Link:
     return Link(name, mass, centre, I)
 
 
-def random_leg(name: str, letters: str, mobility: str, platform: tuple[np.ndarray, np.ndarray], rng: Any) -> Leg:
+def random_leg(name: str, letters: str, motion: str, platform: tuple[np.ndarray, np.ndarray], rng: Any) -> Leg:
     """A leg that moves its tip easily, whose tip at its home is on the platform."""
-    plane = mobility == "planar"
+    plane = motion == "planar"
     kinds = letters.replace("U", "RR")
     while True:
         chain = random_chain(letters, plane, rng)

@@ -14,7 +14,6 @@ from click.shell_completion import CompletionItem
 from linkwise.files import output
 
 if TYPE_CHECKING:
-    from linkwise.parallel.robot import ParallelRobot
     from linkwise.robot.robot import Robot
 
     ParamType = click.ParamType[Any]
@@ -145,13 +144,7 @@ def robot_options(function: F) -> F:
 def load(source: str, *, base: str, side: str | None, no_friction: bool, rigid: bool, locks: Sequence[Lock]) -> Robot:
     """The robot of a file or a name, with the options of `robot_options` applied."""
     import linkwise as lw
-    from linkwise.robot.library.parallel import is_parallel
 
-    if is_parallel(source):
-        raise click.UsageError(
-            f"{source!r} is a parallel robot, and this command is for trees; info, check, convert, torque and simulate"
-            " take both"
-        )
     robot = lw.load(source, base=base, side=side)
     if locks:
         names = [lock.joint for lock in locks]
@@ -161,22 +154,3 @@ def load(source: str, *, base: str, side: str | None, no_friction: bool, rigid: 
     if no_friction:
         robot = robot.without_friction()
     return robot.rigid() if rigid else robot
-
-
-def load_parallel(
-    source: str, *, base: str, side: str | None, no_friction: bool, rigid: bool, locks: Sequence[Lock]
-) -> ParallelRobot:
-    """The parallel robot of a file or a name, with the options of `robot_options` that it knows applied."""
-    from linkwise.parallel.files import load as load_file
-
-    trees = {"--base": base != "fixed", "--side": side is not None, "--rigid": rigid, "--lock": bool(locks)}
-    refuse_for_parallel(source, trees)
-    robot = load_file(source)
-    return robot.without_friction() if no_friction else robot
-
-
-def refuse_for_parallel(source: str, given: dict[str, bool]) -> None:
-    """Say which of the options that were given have no meaning for a parallel robot."""
-    wrong = [flag for flag, there in given.items() if there]
-    if wrong:
-        raise click.UsageError(f"{source!r} is a parallel robot, for which there is no {', '.join(wrong)}")

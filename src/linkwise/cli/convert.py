@@ -14,8 +14,6 @@ from linkwise.cli.arguments import (
     OutputFile,
     json_option,
     load,
-    load_parallel,
-    refuse_for_parallel,
     robot_argument,
     robot_options,
 )
@@ -52,12 +50,9 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
       linkwise convert gough_stewart hexapod.toml
     """
     import linkwise as lw
-    from linkwise.robot.library.parallel import is_parallel
 
     if not out and not form:
         raise click.UsageError("expected OUT.urdf, OUT.toml, --dh or --khalil, got none of them")
-    if is_parallel(robot):
-        return _convert_parallel(robot, out, form, as_json, options)
     model = load(robot, **options)
     facts: dict[str, Any] = {"robot": model.name}
     table = None if not form else lw.dh.to_modified_dh(model) if form == "dh" else lw.dh.to_khalil(model)
@@ -73,19 +68,6 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
             _print_lost(lost, f"a {out.suffix} file")
     if as_json:
         show.as_json(facts)
-
-
-def _convert_parallel(source: str, out: Path | None, form: str | None, as_json: bool, options: dict[str, Any]) -> None:
-    """Write the file of a parallel robot, for which there is one form."""
-    import linkwise as lw
-
-    refuse_for_parallel(source, {f"--{form}": bool(form), "form but .toml": out is not None and out.suffix == ".urdf"})
-    robot = load_parallel(source, **options)
-    lw.save(robot, str(out))
-    if as_json:
-        show.as_json({"robot": robot.name, "output": str(out), "lost": []})
-    else:
-        show.line(f"{robot.name}: written to {out}, nothing lost")
 
 
 def _facts(table: Table) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise.cli import show
-from linkwise.cli.arguments import json_option, load, load_parallel, robot_argument, robot_options
-from linkwise.cli.info_parallel import print_parallel
+from linkwise.cli.arguments import json_option, load, robot_argument, robot_options
 
 if TYPE_CHECKING:
     from linkwise.robot.robot import Robot
@@ -37,10 +36,7 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
       linkwise info arm.urdf --json | jq .mass
     """
     from linkwise.report.summary import forward_routes, operations, summary
-    from linkwise.robot.library.parallel import is_parallel
 
-    if is_parallel(robot):
-        return _show_parallel(robot, as_json, options)
     model = load(robot, **options)
     facts = summary(model)
     facts["operations"] = operations(model, everything)
@@ -70,18 +66,6 @@ def _diagnostics_and_operations(facts: dict[str, Any]) -> None:
         show.line("none")
     show.title("Operations of one evaluation")
     _operations(facts["operations"])
-
-
-def _show_parallel(source: str, as_json: bool, options: dict[str, Any]) -> None:
-    """What is known of a parallel robot; most options are about trees."""
-    from linkwise.report.summary import parallel_summary
-
-    facts = parallel_summary(load_parallel(source, **options))
-    if as_json:
-        show.as_json(facts)
-        return
-    print_parallel(facts)
-    _diagnostics_and_operations(facts)
 
 
 def _overview(facts: dict[str, Any]) -> None:

@@ -21,12 +21,9 @@ def robots(as_json: bool) -> None:
       linkwise convert gough_stewart hexapod.toml
     """
     import linkwise as lw
-    from linkwise.robot.library.parallel import PARALLEL
 
     every = lw.list_robots()
     if as_json:
         show.as_json(every)
         return
-    show.table(("name", "what it is"), [(name, text) for name, text in every.items() if name not in PARALLEL])
-    show.title("Parallel robots, for info, check, convert, torque and simulate")
-    show.table(("name", "what it is"), PARALLEL.items())
+    show.table(("name", "what it is"), every.items())

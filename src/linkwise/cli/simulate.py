@@ -17,18 +17,16 @@ from linkwise.cli.arguments import (
     ParamType,
     json_option,
     load,
-    load_parallel,
     numbers,
-    refuse_for_parallel,
     robot_argument,
     robot_options,
 )
-from linkwise.cli.simulate_parallel import parallel_simulate
 
 if TYPE_CHECKING:
     from linkwise.robot.robot import Robot
     from linkwise.simulation.result import Simulation
 
+ROUNDING = 1e-9  # rad or m, by which a joint may be beyond its limits
 FLOATING = {"--start": "x,y,z,qx,qy,qz,qw", "--speed": "vx,vy,vz,wx,wy,wz", "--torque": "fx,fy,fz,mx,my,mz"}
 
 
@@ -135,9 +133,9 @@ def simulate(
     Loops stay closed. Joints that lead and joints that follow can both be named; those that are not go where they close
     the loops.
 
-    The platform of a parallel robot starts where its legs are at home, or at --start platform=x,y,z,qx,qy,qz,qw; three
-    numbers x,y,z or x,y,angle where it moves so; --speed platform=vx,vy,vz,wx,wy,wz is in world axes, and --torque is
-    for actuated joints.
+    A platform on legs starts where the machine is assembled, or at --start platform=x,y,z,qx,qy,qz,qw; three numbers
+    x,y,z or x,y,angle where it moves so; --speed platform=vx,vy,vz,wx,wy,wz is in its own axes, and --torque is for
+    actuated joints.
 
     Results in an .npz file hold the robot too; `linkwise torque` takes both kinds of file as motions. Exit code 1 means
     that the simulation could not go on or used up its time or steps, 130 that it was stopped by Ctrl-C; what was
@@ -153,17 +151,10 @@ def simulate(
       linkwise simulate fourbar --start crank=1 --torque crank=0.2
       linkwise simulate delta --start platform=0,0,-0.5 --torque leg1.motor=-1.2 --time 0.3
     """
-    from linkwise.robot.library.parallel import is_parallel
     from linkwise.simulation.simulation import simulate as run
     from linkwise.simulation.start import start_of
 
     solver: dict[str, Any] = {"method": method, "time_limit": time_limit, "max_steps": max_steps}
-    if is_parallel(robot):
-        refuse_for_parallel(robot, {"--drive": bool(drives), "--hold": bool(holds)})
-        return parallel_simulate(
-            load_parallel(robot, **options), end, starts, speeds, torques, solver=solver, output=output, plot=plot,
-            as_json=as_json,
-        )  # fmt: skip
     model = load(robot, **options)
     tree = model.opened()
     start, speed = _by_joint(tree, "--start", starts), _by_joint(tree, "--speed", speeds)
@@ -242,9 +233,21 @@ def _facts(result: Simulation, problem: str) -> dict[str, Any]:
         })  # fmt: skip
     return {
         **simulation_facts(result, problem),
-        "notes": list(result.notes),
+        "notes": [*result.notes, *_beyond(result)],
         "joints": joints,
     }
+
+
+def _beyond(result: Simulation) -> list[str]:
+    """Where joints are when they first leave their limits, which do not act."""
+    notes = []
+    for j in result.robot.joints:
+        if j.nv and j.freedom.is_single:
+            x = result[j.name].q
+            out = ((x < j.limits.lower - ROUNDING) | (x > j.limits.upper + ROUNDING)).tolist()
+            if any(out):
+                notes.append(f"{j.name} leaves its limits, which do not act, at t = {result.t[out.index(True)]:g}")
+    return notes
 
 
 def _print(result: Simulation, problem: str, output: Path | None, plot: Path | None) -> None:
@@ -252,7 +255,7 @@ def _print(result: Simulation, problem: str, output: Path | None, plot: Path | N
     work = f" in {facts['steps']} steps of {facts['method']}" if facts["steps"] else ""
     show.line(f"{facts['robot']}: {facts['status']}, {result.t[0]:g} to {result.t[-1]:g} s{work}")
     show.line(f"energy drift {facts['energy drift']:.1e}, {show.plural(len(result), 'row')}")
-    for note in result.notes:
+    for note in facts["notes"]:
         show.line(f"note: {note}")
     if problem:
         show.line(f"problem: {problem}", fg="red")

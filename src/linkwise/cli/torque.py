@@ -16,15 +16,13 @@ from linkwise.cli.arguments import (
     ParamType,
     json_option,
     load,
-    load_parallel,
     numbers,
-    refuse_for_parallel,
     robot_argument,
     robot_options,
 )
-from linkwise.cli.torque_parallel import parallel_torque
 
 if TYPE_CHECKING:
+    from linkwise.report.reach import Reach
     from linkwise.report.torques import Torques
     from linkwise.robot.robot import Robot
 
@@ -120,15 +118,14 @@ def torque(
     A robot with loops keeps them closed: columns of the joints that lead suffice, and torques are of the drives. Where
     the file has all joints they choose the assembly mode, and rows that open the loops are refused. Limits hold for
     joints that follow too. With --wrenches columns `cut.tip.fx` have what the joint that was cut for the loop tip
-    carries.
+    carries. Rows of what leads that are out of reach, and singular ones, are listed; all others are computed.
     With elastic drives columns of the joints suffice too: motors then move and push as that motion demands, by
     feed-forward with its fourth derivative.
 
-    For a parallel robot the motion is that of its platform. Columns are `x`, `y`, `z` and a quaternion qx qy qz qw, a
-    rotation vector rx ry rz, or roll pitch yaw; x y z alone or x y angle where it moves so; and perhaps `velocity.vx`
-    to `velocity.wz` and `acceleration.vx`, ... in world axes. An archive has arrays t, pose, velocity, acceleration.
-    Forces of the actuated joints come out, and with --wrenches those of each leg on the platform. These and --external,
-    on `platform`, are in world axes. Poses out of reach and singular ones are listed by row.
+    The motion of a platform on legs is that of its joint: platform.x .y .z .qx .qy .qz .qw, and qd.platform.vx, ... in
+    its own axes; .x .y .z alone or .x .y .angle where it moves so. Where nothing else leads the joint's name may be
+    left out; turns may then be given as a rotation vector rx ry rz or as roll pitch yaw, and velocities in world axes
+    as velocity.vx to .wz and acceleration.vx to .wz.
 
     \b
     Examples:
@@ -145,19 +142,12 @@ def torque(
     from linkwise.report.elastic_torques import read_elastic
     from linkwise.report.plots import torque_figure
     from linkwise.report.torques import torques_along
-    from linkwise.robot.library.parallel import is_parallel
 
     loads = {}
     for external in externals:
         if external.frame in loads:
             raise click.UsageError(f"--external: expected each frame once, got {external.frame!r} twice")
         loads[external.frame] = external.wrench
-    if is_parallel(robot):
-        refuse_for_parallel(robot, {"--rates": rates})
-        return parallel_torque(
-            load_parallel(robot, **options), trajectory, payloads, loads, legs=wrenches, output=output, plot=plot,
-            ignore_extra=ignore_extra, as_json=as_json,
-        )  # fmt: skip
     model = _loaded(load(robot, **options), payloads)
     if model.follows:
         model, motion = read_closed(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
@@ -166,10 +156,10 @@ def torque(
     result = torques_along(model, motion, external=loads, wrenches=wrenches, rates=rates)
     facts = {"trajectory": trajectory, "payloads": [p._asdict() for p in payloads], "external": loads}
     torques(result, torque_figure, _facts, _print, output, plot, as_json, facts)
-    return 1 if result.exceeded else 0
+    return 0 if result.good else 1
 
 
-SHOWN = 12  # reversals that are printed
+SHOWN = 12  # rows of a table that are printed
 
 
 def _print_reversals(result: Torques) -> None:
@@ -180,9 +170,33 @@ def _print_reversals(result: Torques) -> None:
     head = ("joint", "what", when, "jump (N m, or N)")
     rows = [(r.joint, r.what, f"{r.time:g}", show.number(r.jump)) for r in result.reversals[:SHOWN]]
     show.table(head, rows, right=head[2:])
-    more = len(result.reversals) - SHOWN
-    if more > 0:
-        show.line(f"and {more} more; --json lists all.")
+    _more(len(result.reversals))
+
+
+def _print_problems(reach: Reach, timed: bool) -> None:
+    """Rows out of reach and singular positions, the first of them."""
+    when = "t =" if timed else "row"
+    if reach.worst:
+        show.line(f"worst condition number of the drives' Jacobian {reach.worst[0]:.4g}, at {when} {reach.worst[1]:g}")
+    if reach.unreached:
+        show.line("Out of reach", bold=True, fg="red")
+        head = ("rows", "time (s)" if timed else "", "loops")
+        spans = [((u.first, u.last), (u.start, u.end), u.loops) for u in reach.unreached[:SHOWN]]
+        show.table(head, [(_span(*rows), _span(*times), ", ".join(loops)) for rows, times, loops in spans])
+        _more(len(reach.unreached))
+    if reach.crossings:
+        show.line("Singular positions on the way, where forces have no bound", bold=True, fg="red")
+        show.table(("before row", "time (s)"), [(str(c.row), f"{c.time:g}") for c in reach.crossings[:SHOWN]])
+        _more(len(reach.crossings))
+
+
+def _more(count: int) -> None:
+    if count > SHOWN:
+        show.line(f"and {count - SHOWN} more; --json lists all.")
+
+
+def _span(first: float, last: float) -> str:
+    return f"{first:g}" if first == last else f"{first:g} to {last:g}"
 
 
 def _loaded(robot: Robot, payloads: tuple[Payload, ...]) -> Robot:
@@ -195,9 +209,23 @@ def _loaded(robot: Robot, payloads: tuple[Payload, ...]) -> Robot:
 def _facts(result: Torques) -> dict[str, Any]:
     return {
         **torque_facts(result),
-        "exceeded": [e._asdict() for e in result.exceeded],
+        "exceeded": [{**e._asdict(), "value": _finite(e.value)} for e in result.exceeded],
+        **(_reach_facts(result.reach) if result.reach else {}),
         **({"reversals": [r._asdict() for r in result.reversals]} if result.tau_dot is not None else {}),
     }
+
+
+def _reach_facts(reach: Reach) -> dict[str, Any]:
+    worst = reach.worst
+    return {
+        "condition": {"worst": _finite(worst[0]), "time": worst[1]} if worst else None,
+        "unreached": [u._asdict() for u in reach.unreached],
+        "singular": [c._asdict() for c in reach.crossings],
+    }
+
+
+def _finite(x: float) -> float | None:
+    return x if math.isfinite(x) else None
 
 
 def _print(result: Torques, output: Path | None, plot: Path | None) -> None:
@@ -220,6 +248,8 @@ def _print(result: Torques, output: Path | None, plot: Path | None) -> None:
     if result.reversals:
         _print_reversals(result)
     show.line()
+    if result.reach:
+        _print_problems(result.reach, motion.timed)
     if result.exceeded:
         show.line("Limits exceeded", bold=True, fg="red")
         when = "time (s)" if motion.timed else "row"

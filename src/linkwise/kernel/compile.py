@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linkwise.algorithms.algorithm import Algorithm
 from linkwise.errors import InputError, UnknownNameError
@@ -12,12 +12,9 @@ from linkwise.kernel.dynamics import Dynamics
 from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
 
-if TYPE_CHECKING:
-    from linkwise.parallel.robot import ParallelRobot
-
 
 def compile(
-    robot: Robot | ParallelRobot,
+    robot: Robot,
     algorithm: Algorithm | None = None,
     *,
     external: Any = (),
@@ -33,8 +30,7 @@ def compile(
     """Functions of NumPy arrays for one robot.
 
     Args:
-        robot: what to compile for; a `ParallelRobot` takes no algorithm, and of the options external=True (the input
-            `f_ext` (6) on its platform, in world axes about its origin), gravity and threads.
+        robot: what to compile for.
         algorithm: one algorithm, such as `lw.inverse_dynamics`, for a `Kernel`; none for all of them, as a `Dynamics`.
         external: frames or links on which the environment exerts wrenches; adds the input `f_ext` (k, 6), in the
             frames' axes at their origins.
@@ -53,11 +49,10 @@ def compile(
         static: further options of the algorithm, such as frame="tool".
 
     Returns:
-        A `Dynamics`, or a `Kernel` for the algorithm given; a `ParallelDynamics` of a `ParallelRobot`.
+        A `Dynamics`, or a `Kernel` for the algorithm given.
     """
     if not isinstance(robot, Robot):
-        others = {"algorithm": algorithm, "base_motion": base_motion, "parameters": parameters, "forces": forces}
-        return _parallel(robot, external, gravity, threads, {**others, "joint_forces": joint_forces, **static})
+        raise InputError(f"compile: expected a Robot, got {robot!r}. Load one with lw.load(...).")
     options = Options.checked(
         robot,
         external=external,
@@ -90,17 +85,3 @@ def compile(
                 [*algorithm.static, *sorted(algorithm.uses), "parameters", "threads"],
             )
     return kernel_of(robot, algorithm, options, static)
-
-
-def _parallel(robot: Any, external: Any, gravity: Any, threads: Any, others: dict[str, Any]) -> Any:
-    """The functions of a parallel robot, which knows fewer options."""
-    from linkwise.parallel.dynamics import ParallelDynamics
-    from linkwise.parallel.kernel import ParallelOptions
-    from linkwise.parallel.robot import ParallelRobot
-
-    if not isinstance(robot, ParallelRobot):
-        raise InputError(f"compile: expected a Robot, got {robot!r}. Load one with lw.load(...).")
-    for option, value in others.items():
-        if value is not None and value is not False and value != ():
-            raise UnknownNameError("option of compile for a parallel robot", option, ("external", "gravity", "threads"))
-    return ParallelDynamics(robot, ParallelOptions.checked(external, gravity, threads))

@@ -269,11 +269,18 @@ class Dynamics:
 
         return positions(self, q, extra, drives, guess, along)
 
-    def workspace(self, q: Any, *extra: Any) -> Any:
-        """Whether positions (..., nq) can be taken: reached, within the limits of all joints, how well held."""
+    def workspace(self, q: Any, *extra: Any, length: float | None = None) -> Any:
+        """Whether positions (..., nq) can be taken: reached, within the limits of all joints, how well held.
+
+        Args:
+            q: positions of what leads (..., nq).
+            extra: further inputs, as `positions` takes them.
+            length: by which turns are compared with shifts where drives hold the machine, m; None is the mean distance
+                of the cuts from the origin of what leads.
+        """
         from linkwise.kernel.positions import workspace
 
-        return workspace(self, q, extra)
+        return workspace(self, q, extra, length)
 
     @cached_property
     def tree_positions(self) -> Kernel:

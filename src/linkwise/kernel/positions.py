@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from linkwise.errors import InputError
 from linkwise.kernel.closure import reference_of
+from linkwise.robot import check
+from linkwise.robot.coordinates import drive_slots
 from linkwise.robot.robot import Robot
 
 Array = NDArray[np.float64]
@@ -37,12 +39,14 @@ class Workspace(NamedTuple):
         within: (...,), whether all joints are then within their limits of position.
         excess: (..., nq of `robot.opened()`), by how much joints are beyond their limits; NaN where loops do not close.
         condition: (...,), as of `Positions`.
+        drive_condition: (...,), of the drives' Jacobian: 1 is best; infinite where the drives do not hold the machine.
     """
 
     reached: NDArray[np.bool_]
     within: NDArray[np.bool_]
     excess: Array
     condition: Array
+    drive_condition: Array
 
 
 def positions(dyn: Any, q: Any, extra: tuple[Any, ...], drives: Any, guess: Any, along: Any) -> Positions:
@@ -113,7 +117,7 @@ def _unwound(robot: Robot, q: Array) -> Array:
     return found
 
 
-def workspace(dyn: Any, q: Any, extra: tuple[Any, ...]) -> Workspace:
+def workspace(dyn: Any, q: Any, extra: tuple[Any, ...], length: Any = None) -> Workspace:
     """See `Dynamics.workspace`."""
     found = positions(dyn, q, extra, None, None, False)
     opened = dyn.robot.opened()
@@ -124,7 +128,33 @@ def workspace(dyn: Any, q: Any, extra: tuple[Any, ...]) -> Workspace:
             low[slot.q], high[slot.q] = j.limits.lower, j.limits.upper
     beyond = np.maximum(np.maximum(low - found.q, found.q - high), 0.0)
     within = found.converged & (np.nan_to_num(beyond, nan=np.inf) <= 0.0).all(axis=-1)
-    return Workspace(found.converged, within, np.where(found.converged[..., None], beyond, np.nan), found.condition)
+    excess = np.where(found.converged[..., None], beyond, np.nan)
+    return Workspace(found.converged, within, excess, found.condition, drive_condition(dyn, q, extra, length))
+
+
+def drive_condition(dyn: Any, q: Any, extra: tuple[Any, ...], length: Any = None) -> Array:
+    """The condition number (...,) of the drives' Jacobian, turns made comparable with shifts by a length."""
+    robot = dyn.robot
+    J = np.array(dyn.drive_jacobian(robot.q(q) if isinstance(q, Mapping) else q, *extra))
+    size = _length(robot) if length is None else check.number(length, "workspace length", above=0.0)
+    rows = [x for s in drive_slots(robot).values() for x in s.kind.lengths]
+    columns = [x for s in robot.slots.values() for x in s.kind.lengths]
+    J *= np.where(columns, size, 1.0)
+    J /= np.where(rows, size, 1.0)[:, None]
+    sound = np.isfinite(J).all(axis=(-2, -1))
+    J[~sound] = 0.0
+    values = np.linalg.svd(J, compute_uv=False)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = values[..., 0] / values[..., -1]
+    return np.asarray(np.where(sound, np.where(np.isfinite(found), found, np.inf), np.nan)[()])
+
+
+def _length(robot: Robot) -> float:
+    """By which turns are compared with shifts: the root mean square of the lever of the cuts at what leads, m."""
+    ends = [o.p for loop in robot.loops for link, o in ((loop.a, loop.origin_a), (loop.b, loop.origin_b))
+            if any(j.child == link and j.name in robot.slots for j in robot.joints)]  # fmt: skip
+    squares = [sum(x * x for x in p) for p in ends]
+    return float(np.sqrt(np.mean(squares))) if any(squares) else 1.0
 
 
 def checked_weights(robot: Robot, weights: Any) -> Array:

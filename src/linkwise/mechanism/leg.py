@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass
 
-from linkwise.errors import ModelError
 from linkwise.jet import is_zero
 from linkwise.mechanism.angle import Angle, Position, root, sum_of_waves
 from linkwise.robot.joint import Kind
-from linkwise.robot.tree import Tree
 from linkwise.rotation import Turn
 from linkwise.scalar import Scalar, is_number
 from linkwise.spatial import Pose
@@ -50,13 +47,6 @@ class Solution:
     def positions(self, p: Vec3) -> list[Position]:
         """The position of each joint with which the tip is at `p`; not numbers where it cannot get there."""
         return self._distance_first(p) if self.first else self._distance_last(p)
-
-    def reach(self, q: Sequence[Position]) -> Vec3:
-        """Where the tip is."""
-        p = self.tip
-        for kind, X, x in zip(reversed(self.kinds), reversed(self.X), reversed(q), strict=True):
-            p = X.point(Turn(EYE3, x.cos(), x.sin()) @ p if kind.turns else p + Vec3(0.0, 0.0, x))
-        return p
 
     def _distance_first(self, p: Vec3) -> list[Position]:
         X, beyond = self.X[0], self.X[1]
@@ -134,56 +124,3 @@ def meet(X: Pose) -> bool:
 def near(a: Position, b: Position) -> bool:
     """Whether two positions of a joint, in numbers, are the same."""
     return abs(a - b) < SAME if is_number(a) else math.hypot(a.c - b.c, a.s - b.s) < SAME
-
-
-# ---- which solution a leg has
-
-
-def solution_of(tree: Tree, tip: Vec3, home: Sequence[float], what: str) -> Solution:
-    """The solution of a leg whose `tip` is a point of its last body, on the branches where `home` lies."""
-    bodies = tree.bodies[1:]
-    kinds, X = tuple(b.kind for b in bodies), tuple(b.placement for b in bodies)
-    found = [s for first in (True, False) if (s := _arranged(kinds, X, tip, first)) is not None]
-    for candidate in found:
-        settled = _settled(candidate, home)
-        if settled is not None:
-            return settled
-    if found:
-        raise ModelError(
-            f"{what} home: expected a configuration in which the leg can move its tip in all directions, got"
-            f" {tuple(home)}. Give one in the middle of its motion."
-        )
-    raise ModelError(
-        f"{what}: expected one joint for the distance, first or last, and beside it"
-        f" {'two revolute joints whose axes meet' if len(kinds) == 3 else 'a revolute joint'}, got"
-        f" {', '.join(kind.name for kind in kinds)}."
-        " Model other legs as loops of a Robot."
-    )
-
-
-def _arranged(kinds: tuple[Kind, ...], X: tuple[Pose, ...], tip: Vec3, first: bool) -> Solution | None:
-    """The solution with the joint of the distance first or last, if the other joints can point."""
-    pointing = slice(1, None) if first else slice(None, -1)
-    if not all(kind.turns for kind in kinds[pointing]):
-        return None
-    inner = X[pointing][1:]
-    if inner and not meet(inner[0]):
-        return None
-    return Solution(kinds, X, tip, first, heights(inner[0]) if inner else (0.0,))
-
-
-def _settled(solution: Solution, home: Sequence[float]) -> Solution | None:
-    """The solution on the branches where `home` lies; None where branches meet there, or it cannot be found again."""
-    q = [Angle.of(x) if kind.turns else x for kind, x in zip(solution.kinds, home, strict=True)]
-    p = solution.reach(q)
-    signs = product((1.0, -1.0), (1.0, -1.0) if len(q) == 3 else (1.0,))
-    found = [s for pair in signs if _returns(s := replace(solution, branches=pair), p, q)]
-    return found[0] if len(found) == 1 else None
-
-
-def _returns(solution: Solution, p: Vec3, q: Sequence[Position]) -> bool:
-    """Whether the solution for the tip at `p` is `q`."""
-    try:
-        return all(map(near, solution.positions(p), q))
-    except ZeroDivisionError:  # a centre on an axis
-        return False

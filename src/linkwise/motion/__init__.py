@@ -3,9 +3,6 @@
 from linkwise.motion.columns import column_names as column_names
 from linkwise.motion.limits import Excess as Excess
 from linkwise.motion.limits import exceeded as exceeded
-from linkwise.motion.platform import PlatformMotion as PlatformMotion
-from linkwise.motion.platform import read_platform as read_platform
-from linkwise.motion.platform import write_platform as write_platform
 from linkwise.motion.reader import read as read
 from linkwise.motion.reversals import Reversal as Reversal
 from linkwise.motion.reversals import reversals as reversals

@@ -13,6 +13,7 @@ from linkwise.motion import spline
 from linkwise.motion.columns import MOTION, RESULTS, TIME, Columns, column_names
 from linkwise.motion.csv import CsvColumns
 from linkwise.motion.npz import NpzColumns
+from linkwise.motion.platform import of_platform
 from linkwise.motion.trajectory import Array, Trajectory
 from linkwise.robot.robot import Robot
 
@@ -31,12 +32,14 @@ def read(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False,
     Args:
         path: a .csv file with a header, or an .npz archive. Columns are `t` or `time`; `elbow` or `q.elbow`;
             `qd.elbow`; `qdd.elbow`; `qddd.elbow`; arrays are t, q, qd, qdd, qddd and perhaps `names`, the joints in
-            their order.
+            their order. Of a robot led by one joint of several numbers, as a platform on legs, its name may be left
+            out: `x`, ...; turns may be rx, ry, rz or roll, pitch, yaw; velocities `velocity.vx`, ... and accelerations
+            `acceleration.vx`, ... are in world axes.
         robot: whose joints the columns name; every joint with coordinates must be there.
         ignore_extra: leave out columns that belong to nothing, instead of refusing them.
         jerks: give `qddd` too, from the file or by a spline of the highest derivative that it has.
     """
-    table = opened(path, lambda file: NpzColumns(file, robot, ignore_extra))
+    table = of_platform(opened(path, lambda file: NpzColumns(file, robot, ignore_extra)), robot)
     wanted, notes = _match(table, robot, ignore_extra)
     t = times_of(table)
     q = stacked(table, [wanted[n] for n in column_names(robot, "q")])

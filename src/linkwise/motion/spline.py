@@ -94,16 +94,6 @@ def body_rates(x: Array, *rates: Array) -> list[Array]:
     return found
 
 
-def world_rates(x: Array, *rates: Array) -> list[Array]:
-    """Velocity of position and quaternion and its rate, linear and angular, all in world axes, from two rates.
-
-    omega = 2 vec(de conj(e)) / |e|^2, which is less the rate in body axes of the conjugate
-    """
-    flip = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0, 1.0])
-    turns = body_rates(x * flip, *(r * flip for r in rates))
-    return [np.hstack([r[:, :3], -turn[:, 3:]]) for r, turn in zip(rates, turns, strict=True)]
-
-
 def _dot(a: Array, b: Array) -> Array:
     return np.sum(a * b, axis=1, keepdims=True)
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.parallel.robot import ParallelRobot
 from linkwise.planning.content import codes, digest, variables
 from linkwise.robot.robot import Robot
 
@@ -112,7 +111,7 @@ def described(value: Any, depth: int = 0) -> str:
     """A value in words that are the same in every process; of things without such words, their type."""
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
         return repr(value)
-    if isinstance(value, (Robot, ParallelRobot)):
+    if isinstance(value, Robot):
         return f"robot {value.name!r} {digest(value)[:16]}"
     if isinstance(value, PathLike):
         return repr(fspath(value))

@@ -27,14 +27,16 @@ def read_closed(
     """The motion of what leads in a file that may have columns of the joints that follow too.
 
     Where it has those of all joints, they choose the assembly mode: the robot that is returned has it as its reference.
-    They must then close the loops; their velocities and accelerations are not used.
+    They must then close the loops; their velocities and accelerations are not used. Where it has what leads alone, rows
+    out of reach are kept.
     """
     opened = robot.opened()
     try:
         every = read(path, opened, ignore_extra=ignore_extra, jerks=jerks)
     except MissingColumns:
         motion = read(path, robot, ignore_extra=ignore_extra, jerks=jerks)
-        _check_reached(path, robot, motion, compile(robot).positions(motion.q, along=True))
+        found = compile(robot).positions(motion.q, along=True)
+        _check_reached(path, robot, motion, found._replace(converged=np.ones_like(found.converged)))
         return robot, _noted(robot, motion)
     motion = _leading(robot, every)
     found = compile(robot).positions(motion.q, along=True)

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 from linkwise.errors import InputError
 from linkwise.figures import COLOURS, INK, LIMIT, LINE, style
 from linkwise.motion.columns import endings
-from linkwise.motion.platform import platform_columns
 from linkwise.robot.coordinates import drive_slots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from linkwise.report.platform_forces import PlatformForces
     from linkwise.report.torques import Torques
     from linkwise.robot.joint import Joint
 
@@ -71,56 +69,11 @@ def torque_figure(result: Torques) -> Figure:
     return figure
 
 
-def platform_figure(result: PlatformForces) -> Figure:
-    """Position, velocity and force of each actuated joint in a row of its own, and the platform below them."""
-    from matplotlib.figure import Figure
-
-    robot, motion = result.robot, result.motion
-    actuated = result.actuated[:MAX_JOINTS]
-    with style():
-        figure = Figure(figsize=(11.1, 2.55 + 1.55 * len(actuated)), layout="constrained")
-        grid = figure.subplots(len(actuated) + 1, 3, sharex=True, squeeze=False)
-        for k, (row, j) in enumerate(zip(grid[:-1], actuated, strict=True)):
-            limits = robot.joints[j].limits
-            length, speed, force, _ = UNITS.get(robot.joints[j].kind, ("rad", "rad/s", "N m", "N m/s"))
-            _panel(row[0], motion.t, result.q[:, [j]], (limits.lower, limits.upper), ("",))
-            _panel(row[1], motion.t, result.qd[:, [j]], (-limits.velocity, limits.velocity), ("",))
-            _panel(row[2], motion.t, result.forces[:, [k]], (-limits.effort, limits.effort), ("",))
-            for axes, label in zip(row, (f"{robot.names[k]}\n{length}", speed, force), strict=True):
-                axes.set_ylabel(label)
-        _platform_row(grid[-1], result)
-        for axes, title in zip(grid[0], ("position", "velocity", "force or torque"), strict=True):
-            axes.set_title(title, fontweight="bold")
-        for axes in grid[-1]:
-            axes.set_xlabel("time, s" if motion.timed else "row")
-        figure.align_ylabels(grid)
-        _headline(figure, result, len(robot.names), "forces")
-    return figure
-
-
-def _platform_row(row: Any, result: PlatformForces) -> None:
-    """The platform's place and velocity, and how far from singular it is."""
-    robot, motion = result.robot, result.motion
-    places = [n.partition(".")[2] for n in platform_columns(robot, "pose")]
-    speeds = [n.partition(".")[2] for n in platform_columns(robot, "velocity")]
-    free = (-math.inf, math.inf)
-    _panel(row[0], motion.t, motion.pose, free, places)
-    _panel(row[1], motion.t, motion.velocity, free, speeds)
-    _panel(row[2], motion.t, result.condition[:, None], free, ("",))
-    turns = "" if robot.mobility == "translation" else ", rad" if robot.motion.plane else ", quaternion"
-    row[0].set_ylabel(f"platform\nm{turns}")
-    row[1].set_ylabel("m/s" if robot.mobility == "translation" else "m/s, rad/s")
-    row[2].set_ylabel("condition number")
-    known = result.condition[result.condition < math.inf]
-    if len(known) and known.max() > 100.0 * known.min():
-        row[2].set_yscale("log")
-
-
-def _headline(figure: Figure, result: Torques | PlatformForces, joints: int, what: str = "torques") -> None:
+def _headline(figure: Figure, result: Torques, joints: int) -> None:
     from matplotlib.lines import Line2D
 
     more = f" (the first {MAX_JOINTS} joints)" if joints > MAX_JOINTS else ""
-    figure.suptitle(f"{result.robot.name}: {what} along the motion{more}", x=0.01, ha="left", fontsize=12)
+    figure.suptitle(f"{result.robot.name}: torques along the motion{more}", x=0.01, ha="left", fontsize=12)
     handles = [Line2D([], [], color=LIMIT, lw=1.0, ls="--", label="limit")]
     if result.exceeded:
         handles.append(Line2D([], [], color=LIMIT, lw=2.6, label="limit exceeded"))

@@ -11,8 +11,6 @@ from linkwise.errors import LinkwiseError
 from linkwise.kernel.compile import compile
 from linkwise.kernel.dynamics import Dynamics
 from linkwise.kernel.kernel import cost
-from linkwise.parallel.dynamics import ParallelDynamics
-from linkwise.parallel.robot import ParallelRobot
 from linkwise.robot.drive import Drive, Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
@@ -41,32 +39,6 @@ def summary(robot: Robot) -> dict[str, Any]:
         "loops": [{"name": c.name, "kind": c.kind, "a": c.a, "b": c.b, "active": list(c.active)} for c in robot.loops],
         "diagnostics": [d._asdict() for d in robot.diagnostics],
     }
-
-
-def parallel_summary(robot: ParallelRobot) -> dict[str, Any]:
-    """Sizes, masses, legs and diagnostics of a parallel robot, and operations of one evaluation of its kernels."""
-    legs = [summary(leg.robot) for leg in robot.legs]
-    dynamics = ParallelDynamics(robot)
-    kernels = {n: getattr(dynamics, n) for n, member in vars(ParallelDynamics).items()
-               if isinstance(member, cached_property) and not n.startswith("_") and n != "length"}  # fmt: skip
-    return {
-        "name": robot.name,
-        "mobility": robot.mobility,
-        "nq": robot.nq,
-        "nv": robot.nv,
-        "names": list(robot.names),
-        "joint_names": list(robot.joint_names),
-        "mass": robot.platform.mass + sum(facts["mass"] for facts in legs),
-        "gravity": list(robot.gravity),
-        "platform": {"mass": robot.platform.mass, "com": list(robot.platform.com)},
-        "legs": [
-            {**{k: facts[k] for k in ("name", "mass", "link_table", "joint_table")},
-             "actuated": list(leg.actuated), "at": list(leg.at)}
-            for facts, leg in zip(legs, robot.legs, strict=True)
-        ],
-        "diagnostics": [d._asdict() for d in robot.diagnostics],
-        "operations": {name: dict(kernel.count()) for name, kernel in kernels.items()},
-    }  # fmt: skip
 
 
 def joint_facts(joint: Joint) -> dict[str, Any]:

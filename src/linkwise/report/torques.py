@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -17,6 +17,7 @@ from linkwise.motion import Excess, Reversal, Trajectory, column_names, exceeded
 from linkwise.motion.trajectory import Array
 from linkwise.report.closed_torques import all_joints
 from linkwise.report.elastic_torques import feedforward_along, is_of_joints_alone
+from linkwise.report.reach import Reach, reach_along
 from linkwise.robot.robot import Robot
 
 
@@ -27,7 +28,8 @@ class Torques:
     `wrench` (rows, links that move, 6) is what the parent exerts on each moving link. It and the rates `tau_dot` and
     `wrench_dot` are None when they were not asked for. `reversals` are where friction makes torques jump, listed with
     rates, which do not see them. With loops, `motion` is that of what leads and `whole` that of all joints; `cut`
-    (rows, loops, 6) is what link a of a loop exerts on b, in the axes of frame a.
+    (rows, loops, 6) is what link a of a loop exerts on b, in the axes of frame a; `reach` says which rows are out of
+    reach, in which all of these are NaN, and how far from singular the others are.
     """
 
     robot: Robot
@@ -41,6 +43,12 @@ class Torques:
     cut: Array | None = None
     cut_dot: Array | None = None
     whole: Trajectory | None = None
+    reach: Reach | None = None
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing stands in the way of the motion."""
+        return not self.exceeded and (self.reach is None or self.reach.good)
 
     @property
     def every(self) -> Trajectory:
@@ -58,14 +66,14 @@ class Torques:
             tau, (limit, rate_limit) = self.tau[:, k], limits.get(name, (np.inf, np.inf))
             row = {
                 "joint": name,
-                "speed": float(np.abs(self.every.qd[:, places[k]]).max()),
-                "lowest": float(tau.min()),
-                "highest": float(tau.max()),
-                "rms": float(np.sqrt(np.mean(tau**2))),
+                "speed": _known(np.max, np.abs(self.every.qd[:, places[k]])),
+                "lowest": _known(np.min, tau),
+                "highest": _known(np.max, tau),
+                "rms": _known(lambda x: np.sqrt(np.mean(x**2)), tau),
                 "limit": float(limit) if np.isfinite(limit) else None,
             }
             if self.tau_dot is not None:
-                row["rate"] = float(np.abs(self.tau_dot[:, k]).max())
+                row["rate"] = _known(np.max, np.abs(self.tau_dot[:, k]))
                 row["rate limit"] = float(rate_limit) if np.isfinite(rate_limit) else None
             rows.append(row)
         return rows
@@ -75,6 +83,12 @@ class Torques:
         meta = {"linkwise": __version__, "robot": self.robot.name, **self.motion.origins, **facts}
         cuts = {"cut": self.cut, "cut_dot": self.cut_dot}
         write(path, self.robot, self.every, self.tau, self.wrench, meta, self.tau_dot, self.wrench_dot, **cuts)
+
+
+def _known(function: Callable[[Array], Any], values: Array) -> float | None:
+    """A function of those values that are numbers; None where there are none."""
+    found = values[np.isfinite(values)]
+    return float(function(found)) if len(found) else None
 
 
 def torques_along(
@@ -111,11 +125,13 @@ def torques_along(
         return Torques(robot, motion, tau, wrench, tuple(exceeded(robot, motion, tau)))
     whole = all_joints(robot, motion) if robot.follows else motion
     found = _forces(robot, motion, loads, extra, wrenches, rates)
-    over = tuple(exceeded(robot, whole, found["tau"], found.get("tau_dot")))
+    reach = reach_along(robot, motion) if robot.loops else None
+    over = (*exceeded(robot, whole, found["tau"], found.get("tau_dot")), *(reach.exceeded if reach else ()))
     jumps = tuple(reversals(robot.opened(), whole.qd, whole.t)) if rates else ()
     names = ("tau", "wrench", "tau_dot", "wrench_dot", "cut", "cut_dot")
     forces: dict[str, Any] = {name: found.get(name) for name in names}
-    return Torques(robot, motion, exceeded=over, reversals=jumps, **forces, whole=whole if robot.follows else None)
+    followed = whole if robot.follows else None
+    return Torques(robot, motion, exceeded=over, reversals=jumps, **forces, whole=followed, reach=reach)
 
 
 def _forces(

@@ -65,7 +65,7 @@ def read(file: Source) -> Robot:
     data = parsed(file)
     with placed(file.name):
         if "platform" in data and "leg" in data:
-            raise ModelError("expected one tree, got the platform and legs of a parallel robot. Use lw.load.")
+            raise ModelError("expected [[link]] and [[joint]], got a platform and its legs. Use lw.load.")
         form = _form(data)
         doc = checked(data, document(form))
     if form != "link":

@@ -7,8 +7,6 @@ from linkwise.simulation.forces import JointStop as JointStop
 from linkwise.simulation.forces import RollingWheel as RollingWheel
 from linkwise.simulation.forces import Thrust as Thrust
 from linkwise.simulation.forces import joint_stops as joint_stops
-from linkwise.simulation.parallel import ParallelSimulation as ParallelSimulation
-from linkwise.simulation.parallel import simulate_parallel as simulate_parallel
 from linkwise.simulation.result import Simulation as Simulation
 from linkwise.simulation.rollout import Rollout as Rollout
 from linkwise.simulation.rollout import compile_rollout as compile_rollout

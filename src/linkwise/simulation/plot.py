@@ -9,7 +9,6 @@ import numpy as np
 
 from linkwise.figures import COLOURS, LINE, style
 from linkwise.motion.columns import column_names
-from linkwise.motion.platform import platform_columns
 from linkwise.robot.joint import KINDS
 from linkwise.simulation.motions import Array
 from linkwise.simulation.result import Simulation
@@ -17,8 +16,6 @@ from linkwise.simulation.result import Simulation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from linkwise.simulation.parallel import ParallelSimulation
 
 LEGEND = 14  # curves that a legend can name
 WORKS = {
@@ -44,20 +41,6 @@ def figure_of(result: Simulation) -> Figure:
     return _figure(result, panels)
 
 
-def platform_figure(result: ParallelSimulation) -> Figure:
-    """Pose and velocity of the platform, forces of the actuated joints, and energy over time."""
-    robot = result.robot
-    places, speeds = ([n.partition(".")[2] for n in platform_columns(robot, key)] for key in ("pose", "velocity"))
-    actuated = {j.kind for n, j in zip(robot.joint_names, robot.joints, strict=True) if n in robot.names}
-    turns = {"spatial": ", quaternion", "planar": ", rad"}.get(robot.mobility, "")
-    panels = (
-        Panel("platform", f"m{turns}", result.pose, places),
-        Panel("its velocity", "m/s" if robot.mobility == "translation" else "m/s, rad/s", result.velocity, speeds),
-        Panel("torque or force", _unit(actuated, "N m", "N"), result.forces, list(robot.names)),
-    )
-    return _figure(result, panels)
-
-
 def _unit(kinds: set[str], angle: str, length: str) -> str:
     """The units of joints of these kinds."""
     lengths = {x for kind in kinds for x in KINDS[kind].lengths}
@@ -73,7 +56,7 @@ class Panel(NamedTuple):
     names: list[str]
 
 
-def _figure(result: Simulation | ParallelSimulation, panels: Sequence[Panel]) -> Figure:
+def _figure(result: Simulation, panels: Sequence[Panel]) -> Figure:
     """Three panels, and one of the energy."""
     from matplotlib.figure import Figure
 
@@ -105,7 +88,7 @@ def _curves(axes: Axes, t: Array, values: Array, names: list[str]) -> None:
         axes.set_ylim(low - 0.1 * abs(low), high + 0.1 * abs(high))
 
 
-def _energy(axes: Axes, result: Simulation | ParallelSimulation) -> None:
+def _energy(axes: Axes, result: Simulation) -> None:
     e = result.energy
     curves = {
         "kinetic": e.kinetic, "potential, from the start": e.potential - e.potential[0],

@@ -107,10 +107,7 @@ def simulate(
     Source: [Khalil] section 7.2, end: with joint accelerations given, only the base is integrated.
     """
     if not isinstance(robot, Robot):
-        raise InputError(
-            f"simulate: expected a Robot first, got {robot!r}. Load one with lw.load(...),"
-            " or use lw.simulation.simulate_parallel for a ParallelRobot."
-        )
+        raise InputError(f"simulate: expected a Robot first, got {robot!r}. Load one with lw.load(...).")
     if max_step is None:
         outside = callable(control) or any(x is not None for x in (driven, events, external))
         max_step = LONGEST if outside else np.inf

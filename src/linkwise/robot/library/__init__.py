@@ -8,7 +8,6 @@ from pathlib import Path
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.robot.joint import Joint
-from linkwise.robot.library.parallel import PARALLEL
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.robot import Robot
 from linkwise.robot.source import Source
@@ -18,6 +17,12 @@ from linkwise.vector import ZERO3, Vec3
 
 FOLDER = Path(__file__).parent
 LONGEST = 10_000
+# built by `linkwise.platforms`
+PLATFORMS = {
+    "delta": "A Delta robot: three motors, a platform that only translates (invented)",
+    "gough_stewart": "A hexapod: a platform on six legs that change their lengths (invented)",
+    "three_rrr": "A planar machine: three legs of two links, a platform that moves and turns (invented)",
+}
 SNAKE = "A snake of 10 equal links in a vertical plane; snake25 has 25 (invented)"
 
 
@@ -32,7 +37,7 @@ def bundled(name: str) -> Robot:
     if snake:
         return _snake(int(snake[1] or 10))
     if name not in _robots():
-        unknown = UnknownNameError("robot", name, sorted([*_robots(), *PARALLEL]))
+        unknown = UnknownNameError("robot", name, sorted([*_robots(), *PLATFORMS]))
         raise InputError(f"load {name!r}: expected a .urdf, .toml or .xml file or a robot's name, got an {unknown}")
     return read(Source(f"{name}.toml", (FOLDER / f"{name}.toml").read_bytes()))
 

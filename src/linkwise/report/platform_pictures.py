@@ -1,4 +1,4 @@
-"""Drawings of parallel robots."""
+"""Drawings of platforms on legs."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from linkwise.algorithms import poses as link_poses
 from linkwise.figures import COLOURS, INK, style
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
-from linkwise.parallel.robot import ParallelRobot
+from linkwise.robot.robot import Robot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def skeleton(robot: ParallelRobot, pose: Array) -> tuple[Array, list[Array]]:
+def skeleton(robot: Robot, q: Array) -> tuple[Array, list[Array]]:
     """The points of the platform (legs, 3), and for each leg the points it runs through, from foot to tip."""
-    X = robot.motion.pose([float(x) for x in pose])
-    tips = np.array([X.point(leg.at) for leg in robot.legs])
-    q = compile(robot).inverse_kinematics(pose)
-    lines, k = [], 0
-    for leg, tip in zip(robot.legs, tips, strict=True):
-        n = leg.robot.nq
-        T = compile(leg.placed, link_poses)(q[k : k + n])
-        lines.append(_distinct([np.array(leg.base.p), *T[:, :3, 3], tip]))
-        k += n
-    return tips, lines
+    T = dict(zip(robot.moving_links, compile(robot, link_poses)(q), strict=True))
+    above = {j.child: j for j in robot.joints}
+    tips, lines = [], []
+    for loop in robot.loops:
+        tip = (T[loop.a] @ np.array(loop.origin_a.matrix()))[:3, 3]
+        points, link = [tip], loop.b
+        while link in above:
+            points.append(T[link][:3, 3] if link in T else np.array(above[link].origin.p))
+            link = above[link].parent
+        tips.append(tip)
+        lines.append(_distinct(points[::-1]))
+    return np.array(tips), lines
 
 
 def _distinct(points: list[Array]) -> Array:
@@ -39,7 +41,7 @@ def _distinct(points: list[Array]) -> Array:
     return np.array(kept)
 
 
-def machine_picture(robot: ParallelRobot, poses: Array, path: Array) -> Figure:
+def machine_picture(robot: Robot, poses: Array, path: Array) -> Figure:
     """A machine in some poses side by side, with the path of its platform's origin."""
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection

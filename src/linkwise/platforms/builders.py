@@ -1,150 +1,23 @@
-"""Platforms on legs: robots with loops, from their legs, and well-known ones by their dimensions."""
+"""Well-known platforms on legs by their dimensions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from linkwise.errors import InputError, ModelError, UnknownNameError
+from linkwise.errors import InputError
+from linkwise.platforms.legs import Leg, on_legs
 from linkwise.robot import check
 from linkwise.robot.drive import Friction, Limits, Spring
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
-from linkwise.robot.loop import Loop
 from linkwise.robot.robot import GRAVITY, Robot
 from linkwise.rotation import rot_z, with_z_along
 from linkwise.spatial import Pose
-from linkwise.vector import ZERO3, Mat3, Vec3, cross, dot
+from linkwise.vector import Mat3, Vec3, cross, dot
 
 EX, EY = Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0)
 THIRD = 2.0 * math.pi / 3.0
-MOTIONS = {"floating": "spherical", "translation": "spherical", "planar": "revolute"}  # and what a leg is cut at
-
-
-@dataclass(frozen=True)
-class Leg:
-    """A chain from the ground to a point of a platform.
-
-    Args:
-        name: unique among the legs; its links and joints are named after it, as "leg1.slide".
-        robot: the chain. Its gravity and name are not used.
-        tip: the frame or link whose origin is held at the platform.
-        at: the point of the platform where it is held, in the platform's frame, m.
-        actuated: joints with motors; a leg may have none.
-        base: where the chain's root stands in the world.
-        home: positions of joints by name near which the machine is assembled, which choose its branch.
-    """
-
-    name: str
-    robot: Robot
-    tip: str
-    at: Vec3 = ZERO3
-    actuated: tuple[str, ...] = ()
-    base: Pose = Pose()
-    home: tuple[tuple[str, Any], ...] = ()
-
-    def __post_init__(self) -> None:
-        set_, what = object.__setattr__, f"leg {check.name(self.name, 'leg name')!r}"
-        if not isinstance(self.robot, Robot):
-            raise ModelError(f"{what} robot: expected a Robot, got {self.robot!r}.")
-        actuated: Any = self.actuated
-        home: Any = self.home
-        set_(self, "at", check.vector(self.at, f"{what} at"))
-        set_(self, "base", check.pose(self.base, f"{what} base"))
-        set_(self, "actuated", (actuated,) if isinstance(actuated, str) else tuple(actuated))
-        set_(self, "home", tuple(home.items() if isinstance(home, Mapping) else home))
-        names = self.robot.opened().names
-        for group, found in (("actuated", self.actuated), ("home", [n for n, _ in self.home])):
-            for n in found:
-                if n not in names:
-                    raise ModelError(f"{what} {group}: {UnknownNameError('joint', n, names)}")
-        try:
-            self.robot.frame(self.tip)
-        except UnknownNameError as error:
-            raise ModelError(f"{what} tip: {error}") from error
-
-
-def on_legs(
-    platform: Link,
-    legs: Iterable[Leg],
-    motion: str = "floating",
-    *,
-    home: Any = None,
-    gravity: Any = GRAVITY,
-    name: str = "platform on legs",
-) -> Robot:
-    """A platform on legs: a robot whose platform leads, and whose legs follow.
-
-    The platform moves by a joint of its own name; each leg is cut where it meets the platform, which makes a loop of
-    the leg's name. Forces and torques are those of the actuated joints of the legs.
-
-    Args:
-        platform: its mass, centre of mass and inertia in its own frame.
-        legs: each with its point of the platform.
-        motion: how the platform moves: "floating" (position and quaternion x, y, z, w; velocities in its own axes),
-            "translation" (x, y, z, never turned) or "planar" (x, y and the angle about z).
-        home: position of the platform near which the machine is assembled; None is at the origin.
-        gravity: acceleration of free fall in world axes, m/s^2.
-        name: of the robot.
-    """
-    if not isinstance(platform, Link):
-        raise ModelError(f"platform: expected a Link, got {platform!r}.")
-    if motion not in MOTIONS:
-        raise ModelError(f"{UnknownNameError('motion of a platform', motion, MOTIONS)}")
-    found = _legs(legs)
-    carrier = Joint(platform.name, "world", platform.name, motion)
-    robot = Robot([Link("world"), platform], [carrier], gravity=gravity, name=name)
-    reference: dict[str, Any] = {} if home is None else {platform.name: home}
-    loops = []
-    for leg in found:
-        foot = f"{leg.name}.foot"
-        robot = robot.add(Frame(foot, "world", leg.base)).attach(leg.robot.opened(), foot, f"{leg.name}.")
-        tip = leg.robot.frame(leg.tip)
-        active = tuple(f"{leg.name}.{n}" for n in leg.actuated)
-        link = f"{leg.name}.{tip.link}"
-        X_a, X_b = Pose(p=leg.at), Pose(p=tip.origin.p)
-        if motion == "planar":
-            X_b = _hinge(robot, link, X_b.p)
-            X_a = Pose(p=Vec3(leg.at.x, leg.at.y, _level(robot, link, X_b)))
-        loops.append(Loop(leg.name, platform.name, link, MOTIONS[motion], X_a, X_b, active))
-        reference |= {f"{leg.name}.{n}": x for n, x in leg.home}
-    return robot.replace(loops=loops, reference=reference)
-
-
-def _legs(legs: Any) -> tuple[Leg, ...]:
-    try:
-        found = tuple(legs)
-    except TypeError as error:
-        raise ModelError(f"legs: expected a list of Leg, got {legs!r}.") from error
-    for k, leg in enumerate(found):
-        if not isinstance(leg, Leg):
-            raise ModelError(f"legs[{k}]: expected a Leg, got {leg!r}.")
-    if not found:
-        raise ModelError("legs: expected at least one Leg, got none.")
-    check.unique((leg.name for leg in found), "leg")
-    return found
-
-
-def _pose_at_zero(robot: Robot, link: str) -> Pose:
-    """Where a link stands in the world with all joints at zero."""
-    above = {j.child: j for j in robot.joints}
-    X = Pose()
-    while link in above:
-        X, link = above[link].origin @ X, above[link].parent
-    return X
-
-
-def _hinge(robot: Robot, link: str, p: Vec3) -> Pose:
-    """A frame at a point of a link whose z is that of the world, which a planar leg does not change."""
-    z = _pose_at_zero(robot, link).R.T @ Vec3(0.0, 0.0, 1.0)
-    return Pose(with_z_along(Vec3(*(round(x, 15) + 0.0 for x in z))), p)
-
-
-def _level(robot: Robot, link: str, tip: Pose) -> float:
-    """The height of a planar leg's tip."""
-    return float((_pose_at_zero(robot, link) @ tip).p.z)
 
 
 def gough_stewart(

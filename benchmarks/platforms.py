@@ -1,4 +1,4 @@
-"""Parallel robots in batches on one core, and the Gough-Stewart platform beside Pinocchio's constrained dynamics."""
+"""Platforms on legs in batches on one core, and the Gough-Stewart platform beside Pinocchio's constrained dynamics."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import robots
 
 import linkwise as lw
+from linkwise.mechanism.machine import machine_of
 from linkwise.report import peers
 from linkwise.report.bench import BATCH, interleaved
 
@@ -17,7 +18,7 @@ MACHINES = {
 }
 
 
-def states(robot: lw.parallel.ParallelRobot, home: tuple[float, ...], rows: int) -> tuple[np.ndarray, ...]:
+def states(robot: lw.Robot, home: tuple[float, ...], rows: int) -> tuple[np.ndarray, ...]:
     """Poses around a home, velocities and accelerations."""
     rng = np.random.default_rng(0)
     pose = np.array(home) + 0.03 * rng.uniform(-1.0, 1.0, (rows, robot.nq))
@@ -30,20 +31,21 @@ def measure(name: str) -> dict:
     """Nanoseconds a row of each quantity, and operations."""
     build, home = MACHINES[name]
     robot = build()
-    par = lw.compile(robot)
-    pose, v, a = states(robot, home, BATCH)
-    forces = par.inverse_dynamics(pose, v, a)
-    positions, guess = par.actuators(pose), np.array(home)
+    dyn = lw.compile(robot)
+    q, qd, qdd = states(robot, home, BATCH)
+    tau = dyn.inverse_dynamics(q, qd, qdd)
+    slots = robot.opened().slots
+    drives = dyn.positions(q).q[:, [slots[n].q for n in robot.drives]]
     candidates = {
-        "inverse dynamics": lambda: par.inverse_dynamics(pose, v, a, out=forces),
-        "forward dynamics": lambda: par.forward_dynamics(pose, v, forces),
-        "mass matrix": lambda: par.mass_matrix(pose),
-        "actuator positions": lambda: par.actuators(pose),
-        "forward kinematics": lambda: par.forward_kinematics(positions, guess),
+        "inverse dynamics": lambda: dyn.inverse_dynamics(q, qd, qdd, out=tau),
+        "forward dynamics": lambda: dyn.forward_dynamics(q, qd, tau),
+        "mass matrix": lambda: dyn.mass_matrix(q),
+        "positions": lambda: dyn.positions(q),
+        "positions by drives": lambda: dyn.positions(drives=drives),
     }
     times = interleaved(candidates, rounds=15)
-    count = {k: dict(getattr(par, k).count()) for k in ("inverse_dynamics", "forward_dynamics")}
-    back = np.abs(par.forward_dynamics(pose, v, forces) - a).max() / np.abs(a).max()
+    count = {k: dict(getattr(dyn, k).count()) for k in ("inverse_dynamics", "forward_dynamics")}
+    back = np.abs(dyn.forward_dynamics(q, qd, tau) - qdd).max() / np.abs(qdd).max()
     ns = {k: 1e9 * t["best"] / BATCH for k, t in times.items()}
     return {"robot": name, "ns": ns, "operations": count, "forward after inverse": float(back)}
 
@@ -57,35 +59,29 @@ def against_pinocchio() -> dict:
 
     build, home = MACHINES["Gough-Stewart"]
     robot = build()
-    par = lw.compile(robot)
-    pose, v, a = states(robot, home, LOOP)
-    forces, legs, q = par.inverse_dynamics(pose, v, a), par.leg_motion(pose, v, a), par.inverse_kinematics(pose)
+    dyn = lw.compile(robot)
+    q, qd, qdd = states(robot, home, LOOP)
+    forces, whole = dyn.inverse_dynamics(q, qd, qdd), dyn.positions(q).q
     model, contacts, active = _tree(robot)
     data, datas = model.createData(), [c.createData() for c in contacts]
     pin.initConstraintDynamics(model, data, contacts, datas)
     settings = pin.ProximalSettings(1e-12, 1e-10, 10)
+    machine = machine_of(robot)
     rows = []
     for k in range(LOOP):
-        R = pin.Quaternion(pose[k, 3:]).toRotationMatrix()
         tau = np.zeros(model.nv)
         tau[active] = forces[k]
-        rows.append(
-            (np.concatenate([pose[k], q[k]]), np.concatenate([R.T @ v[k, :3], R.T @ v[k, 3:], legs.qd[k]]), tau, R)
-        )
-    found = np.array([pin.constraintDynamics(model, data, *row[:3], contacts, datas, settings)[:6] for row in rows])
-    theirs = np.array([
-        np.concatenate([row[3] @ x[:3] + np.cross(w[3:], w[:3]), row[3] @ x[3:]])
-        for row, x, w in zip(rows, found, v, strict=True)
-    ])  # fmt: skip
+        rows.append((whole[k], np.array(machine.at(list(q[k])).rates(list(qd[k]))), tau))
+    theirs = np.array([pin.constraintDynamics(model, data, *row, contacts, datas, settings)[:6] for row in rows])
     zeros = np.zeros(model.nv)
     many = states(robot, home, BATCH)
-    pushed = par.inverse_dynamics(*many)
+    pushed = dyn.inverse_dynamics(*many)
     times = interleaved(
         {
-            "forward": lambda: par.forward_dynamics(*many[:2], pushed),
-            "inverse": lambda: par.inverse_dynamics(*many),
+            "forward": lambda: dyn.forward_dynamics(*many[:2], pushed),
+            "inverse": lambda: dyn.inverse_dynamics(*many),
             "constraintDynamics": lambda: [
-                pin.constraintDynamics(model, data, *row[:3], contacts, datas, settings) for row in rows
+                pin.constraintDynamics(model, data, *row, contacts, datas, settings) for row in rows
             ],
             "rnea": lambda: [pin.rnea(model, data, *row[:2], zeros) for row in rows],
         },
@@ -94,29 +90,32 @@ def against_pinocchio() -> dict:
     ns = {k: 1e9 * t["best"] / (BATCH if k in ("forward", "inverse") else LOOP) for k, t in times.items()}
     return {
         "robot": "Gough-Stewart beside Pinocchio", "ns": ns, "forward": ns["constraintDynamics"] / ns["forward"],
-        "inverse": ns["rnea"] / ns["inverse"], "difference": float(np.abs(theirs - a).max() / np.abs(a).max()),
+        "inverse": ns["rnea"] / ns["inverse"], "difference": float(np.abs(theirs - qdd).max() / np.abs(qdd).max()),
     }  # fmt: skip
 
 
-def _tree(robot: lw.parallel.ParallelRobot) -> tuple:
+def _tree(robot: lw.Robot) -> tuple:
     """Platform and legs as a tree of Pinocchio's with point constraints, and the places of the slides."""
     import pinocchio as pin
 
     model = pin.Model()
-    platform = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "platform")
-    model.appendBodyToJoint(platform, peers.pinocchio_inertia(robot.platform), pin.SE3.Identity())
-    contacts, active = [], []
-    for leg in robot.legs:
-        parent, X = 0, peers.se3(leg.base)
-        kinds = (pin.JointModelRX, pin.JointModelRY, pin.JointModelPZ)
-        for j, kind in zip(leg.robot.joints, kinds, strict=True):
-            parent = model.addJoint(parent, kind(), X, f"{leg.name}.{j.name}")
-            model.appendBodyToJoint(parent, peers.pinocchio_inertia(leg.robot.link(j.child)), pin.SE3.Identity())
-            X = pin.SE3.Identity()
-        active.append(model.nv - 1)
-        contacts.append((parent, pin.SE3(np.eye(3), np.array(leg.at))))
-    three = pin.ContactType.CONTACT_3D
-    ends = [(parent, pin.SE3.Identity(), platform, at) for parent, at in contacts]
+    at = {"world": (0, pin.SE3.Identity())}
+    kinds = {"floating": pin.JointModelFreeFlyer, "prismatic": pin.JointModelPZ}
+    for j in robot.joints:
+        parent, X = at[j.parent]
+        X = X * peers.se3(j.origin)
+        if j.is_fixed:
+            at[j.child] = parent, X
+            continue
+        kind = kinds.get(j.kind) or (pin.JointModelRX if j.axis.x else pin.JointModelRY)
+        place = model.addJoint(parent, kind(), X, j.name)
+        model.appendBodyToJoint(place, peers.pinocchio_inertia(robot.link(j.child)), pin.SE3.Identity())
+        at[j.child] = place, pin.SE3.Identity()
+    three, ends = pin.ContactType.CONTACT_3D, []
+    for loop in robot.loops:
+        (i, X), (k, Y) = at[loop.b], at[loop.a]
+        ends.append((i, X * peers.se3(loop.origin_b), k, Y * peers.se3(loop.origin_a)))
+    active = [model.joints[model.getJointId(name)].idx_v for name in robot.drives]
     return model, [pin.RigidConstraintModel(three, model, *end) for end in ends], active
 
 

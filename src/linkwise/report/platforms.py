@@ -1,4 +1,4 @@
-"""Parallel robots at work: a Gough-Stewart platform that moves in six directions, a Delta that picks and places."""
+"""Platforms on legs at work: a Gough-Stewart platform that moves in six directions, a Delta that picks and places."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import numpy as np
 
 from linkwise.figures import COLOURS, style
 from linkwise.kernel.compile import compile
+from linkwise.kernel.dynamics import Dynamics
 from linkwise.motion.trajectory import Array
-from linkwise.parallel.builders import delta, gough_stewart
-from linkwise.parallel.dynamics import ParallelDynamics
-from linkwise.parallel.robot import ParallelRobot
+from linkwise.platforms import delta, gough_stewart
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
-from linkwise.report.parallel_pictures import curves, machine_picture
+from linkwise.report.platform_pictures import curves, machine_picture
 from linkwise.report.plots import inline_svg
 from linkwise.robot.link import Link
-from linkwise.simulation.parallel import ParallelSimulation, simulate_parallel
+from linkwise.robot.robot import Robot
+from linkwise.simulation.result import Simulation
+from linkwise.simulation.simulation import simulate
 
 TOLERANCE = 1e-8
 HEIGHT = 0.75  # m, of the hexapod's middle
@@ -31,12 +32,12 @@ LOAD = 0.5  # kg, carried on the way there
 
 
 class Motion(NamedTuple):
-    """A motion of a platform: times, poses, velocities, accelerations."""
+    """A motion of a platform: times, positions, velocities and accelerations, a floating one's in its own axes."""
 
     t: Array
-    pose: Array
-    velocity: Array
-    acceleration: Array
+    q: Array
+    qd: Array
+    qdd: Array
 
 
 # ---- Gough-Stewart
@@ -53,7 +54,19 @@ def six_directions(t: Any) -> Motion:
     x, xd, xdd = middle + size * np.sin(angle), size * rate * np.cos(angle), -size * rate**2 * np.sin(angle)
     quaternion, w, w_dot = turning(x[..., 3:], xd[..., 3:], xdd[..., 3:])
     parts = ((x, quaternion), (xd, w), (xdd, w_dot))
-    return Motion(t, *(np.concatenate([y[..., :3], z], axis=-1) for y, z in parts))
+    return Motion(t, *in_own_axes(*(np.concatenate([y[..., :3], z], axis=-1) for y, z in parts)))
+
+
+def in_own_axes(q: Array, velocity: Array, acceleration: Array) -> tuple[Array, Array, Array]:
+    """Velocities and accelerations of a platform in its own axes, from those in the world's.
+
+    qd = R^T v,   qdd = R^T a - omega x qd
+    """
+    from scipy.spatial.transform import Rotation
+
+    back = Rotation.from_quat(q[..., 3:]).inv()
+    v, w, a, w_dot = (back.apply(x) for y in (velocity, acceleration) for x in (y[..., :3], y[..., 3:]))
+    return q, np.concatenate([v, w], axis=-1), np.concatenate([a - np.cross(w, v), w_dot], axis=-1)
 
 
 def turning(rpy: Array, rate: Array, second: Array) -> tuple[Array, Array, Array]:
@@ -74,51 +87,49 @@ def turning(rpy: Array, rate: Array, second: Array) -> tuple[Array, Array, Array
     return np.stack(quaternion, axis=-1), omega, omega_dot
 
 
-def hexapod_robot() -> ParallelRobot:
+def hexapod_robot() -> Robot:
     """The machine of the experiment: 40 kg on six electric cylinders."""
     platform = Link("platform", 40.0, (0.0, 0.0, 0.1), (1.6, 1.6, 2.4))
     return gough_stewart(platform=platform, armature=8.0, height=HEIGHT, name="hexapod")
 
 
-def tracked(robot: ParallelRobot, par: ParallelDynamics) -> ParallelSimulation:
+def tracked(robot: Robot, dyn: Dynamics) -> Simulation:
     """The platform under computed forces, started 2 cm and 3 degrees off the motion."""
 
-    def control(t: float, pose: Array, velocity: Array) -> Array:
+    def control(t: float, q: Array, qd: Array) -> Array:
         goal = six_directions(t)
-        a = goal.acceleration + DAMPING * (goal.velocity - velocity) + STIFFNESS * apart(goal.pose, pose)
-        return par.inverse_dynamics(pose, velocity, a)
+        a = goal.qdd + DAMPING * (goal.qd - qd) + STIFFNESS * dyn.difference(q, goal.q)
+        return dyn.inverse_dynamics(q, qd, a)
 
     start = six_directions(0.0)
-    pose = start.pose + np.array([0.02, 0.0, 0.0, 0.026, 0.0, 0.0, 0.0])
+    q = start.q + np.array([0.02, 0.0, 0.0, 0.026, 0.0, 0.0, 0.0])
     times = np.linspace(0.0, PERIOD / 4.0, 201)
-    return simulate_parallel(robot, pose, start.velocity, times, control=control, progress=False)
+    return simulate(robot, q, start.qd, times, control=control, progress=False)
 
 
-def apart(goal: Array, pose: Array) -> Array:
-    """The shift and the small turn from a pose to a goal, in world axes."""
-    a, b = goal[..., 3:], pose[..., 3:] / np.linalg.norm(pose[..., 3:], axis=-1, keepdims=True)
-    vector = a[..., :3] * b[..., 3:] - b[..., :3] * a[..., 3:] - np.cross(a[..., :3], b[..., :3])
-    sign = np.where((a * b).sum(axis=-1, keepdims=True) < 0.0, -2.0, 2.0)
-    return np.concatenate([goal[..., :3] - pose[..., :3], sign * vector], axis=-1)
+def drive_positions(dyn: Dynamics, q: Array) -> Array:
+    """Lengths or angles (rows, nu) of the drives where the platform is at q."""
+    slots = dyn.robot.opened().slots
+    return np.asarray(dyn.positions(q).q[..., [slots[name].q for name in dyn.robot.drives]])
 
 
 def hexapod() -> Experiment:
     """Leg forces of a Gough-Stewart platform along a motion, and the same motion under control."""
     robot = hexapod_robot()
-    par = compile(robot)
+    dyn = compile(robot)
     motion = six_directions(np.linspace(0.0, PERIOD, 2001))
-    forces, lengths = par.inverse_dynamics(*motion[1:]), par.actuators(motion.pose)
+    forces, lengths = dyn.inverse_dynamics(*motion[1:]), drive_positions(dyn, motion.q)
     light = compile(without_leg_masses(robot)).inverse_dynamics(*motion[1:])
-    found = par.forward_kinematics(lengths, motion.pose[0])
+    found = dyn.positions(drives=lengths, along=True)
     checks = {
         "acceleration from the forces, by forward dynamics": _relative(
-            par.forward_dynamics(*motion[1:3], forces), motion.acceleration
+            dyn.forward_dynamics(*motion[1:3], forces), motion.qdd
         ),
-        "pose from the lengths, by forward kinematics": float(np.abs(par.actuators(found.pose) - lengths).max()),
-        "work of the cylinders against the change of energy": work_error(par, motion, forces),
+        "position from the lengths, by Newton's method": float(np.abs(dyn.difference(motion.q, found.q[:, :7])).max()),
+        "work of the cylinders against the change of energy": work_error(dyn, motion, forces),
     }
-    run = tracked(robot, par)
-    off = np.linalg.norm(apart(six_directions(run.t).pose, run.pose), axis=1)
+    run = tracked(robot, dyn)
+    off = np.linalg.norm(dyn.difference(run.q, six_directions(run.t).q), axis=1)
     share = float(np.abs(forces - light).max() / np.abs(forces).max())
     return Experiment(
         name="hexapod",
@@ -147,19 +158,19 @@ def hexapod() -> Experiment:
     )
 
 
-def without_leg_masses(robot: ParallelRobot) -> ParallelRobot:
+def without_leg_masses(robot: Robot) -> Robot:
     """The robot with a platform alone that weighs anything."""
     none = Link("part")
-    return gough_stewart(platform=robot.platform, cylinder=none, rod=none, height=HEIGHT)
+    return gough_stewart(platform=robot.link("platform"), cylinder=none, rod=none, height=HEIGHT)
 
 
-def work_error(par: ParallelDynamics, motion: Motion, forces: Array) -> float:
+def work_error(dyn: Dynamics, motion: Motion, forces: Array) -> float:
     """How far the work of the motors is from the change of energy, relative to the largest energy on the way."""
     from scipy.integrate import cumulative_simpson
 
-    power = np.einsum("ti,tij,tj->t", forces, par.inverse_jacobian(motion.pose), motion.velocity)
+    power = np.einsum("ti,tij,tj->t", forces, dyn.drive_jacobian(motion.q), motion.qd)
     work = cumulative_simpson(power, x=motion.t, initial=0.0)
-    energy = par.kinetic_energy(motion.pose, motion.velocity) + par.potential_energy(motion.pose)
+    energy = dyn.kinetic_energy(motion.q, motion.qd) + dyn.potential_energy(motion.q)
     change = energy - energy[0]
     return float(np.abs(work - change).max() / np.abs(change).max())
 
@@ -196,7 +207,7 @@ def _smooth_step(u: Array) -> tuple[Array, Array, Array]:
     return u**4 * (35.0 - 84.0 * u + 70.0 * u**2 - 20.0 * u**3), 140.0 * v**3, 420.0 * v**2 * (1.0 - 2.0 * u)
 
 
-def delta_robot() -> ParallelRobot:
+def delta_robot() -> Robot:
     """The machine of the experiment."""
     return delta(armature=0.012, platform=Link("platform", 0.3))
 
@@ -204,23 +215,22 @@ def delta_robot() -> ParallelRobot:
 def pick_and_place() -> Experiment:
     """Torques of a Delta over a cycle, with a load on the way there."""
     empty = delta_robot()
-    loaded = empty.with_payload(LOAD)
+    loaded = empty.with_payload(LOAD, at="platform")
     motion = gate(np.linspace(0.0, CYCLE, 2001))
     there = motion.t <= CYCLE / 2.0
-    pars = [compile(robot) for robot in (loaded, empty)]
-    each = [par.inverse_dynamics(*motion[1:]) for par in pars]
+    dyns = [compile(robot) for robot in (loaded, empty)]
+    each = [dyn.inverse_dynamics(*motion[1:]) for dyn in dyns]
     torques = np.where(there[:, None], *each)
     parts = [Motion(*(x[mask] for x in motion)) for mask in (there, ~there)]
     checks = {
         "acceleration from the torques, by forward dynamics": max(
-            _relative(par.forward_dynamics(*motion[1:3], tau), motion.acceleration)
-            for par, tau in zip(pars, each, strict=True)
+            _relative(dyn.forward_dynamics(*motion[1:3], tau), motion.qdd) for dyn, tau in zip(dyns, each, strict=True)
         ),
-        "work of the motors, loaded": work_error(pars[0], parts[0], each[0][there]),
-        "work of the motors, empty": work_error(pars[1], parts[1], each[1][~there]),
+        "work of the motors, loaded": work_error(dyns[0], parts[0], each[0][there]),
+        "work of the motors, empty": work_error(dyns[1], parts[1], each[1][~there]),
     }
-    rates = np.einsum("tij,tj->ti", pars[1].inverse_jacobian(motion.pose), motion.velocity)
-    space = pars[1].workspace(motion.pose)
+    rates = np.einsum("tij,tj->ti", dyns[1].drive_jacobian(motion.q), motion.qd)
+    space = dyns[1].workspace(motion.q)
     return Experiment(
         name="delta",
         title="A Delta robot that picks and places",
@@ -229,11 +239,12 @@ def pick_and_place() -> Experiment:
         f" {np.abs(torques).max():.1f} N m at the motors, {np.sqrt((torques**2).mean()):.1f} N m in the mean square,"
         f" and {np.abs(torques * rates).max():.0f} W.",
         text=(
-            "Three arms with motors hold a platform by parallelograms, so that it never turns; its pose is x, y, z. The"
-            f" load of {LOAD:g} kg is carried on the way there. Of the equations for six degrees of freedom the three"
-            " of translation are left, and a leg's own three joints follow from the place of its end in closed form.",
+            "Three arms with motors hold a platform by parallelograms, so that it never turns; its position is x, y, z."
+            f" The load of {LOAD:g} kg is carried on the way there. Of the equations for six degrees of freedom the"
+            " three of translation are left, and a leg's own three joints follow from the place of its end in closed"
+            " form.",
         ),
-        tables=(_delta_table(torques, rates, motion, space.condition), _check_table(checks)),
+        tables=(_delta_table(torques, rates, motion, space.drive_condition), _check_table(checks)),
         pictures=(_delta_picture(empty, motion), _delta_curves(motion, torques, each[1])),
         assumptions=(
             "The source gives no numbers: arms of 0.25 m and 0.5 kg, rods of 0.6 m and 0.2 kg a pair, a platform of"
@@ -241,16 +252,16 @@ def pick_and_place() -> Experiment:
             "The two rods of a parallelogram move alike; they are one slender rod between the middles of its short"
             " sides.",
         ),
-        agrees=max(checks.values()) < TOLERANCE and bool(space.reachable.all()),
+        agrees=max(checks.values()) < TOLERANCE and bool(space.reached.all()),
     )
 
 
 # ---- tables and pictures
 
 
-def _leg_table(robot: ParallelRobot, forces: Array, light: Array, lengths: Array) -> Table:
+def _leg_table(robot: Robot, forces: Array, light: Array, lengths: Array) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for k, name in enumerate(robot.names):
+    for k, name in enumerate(robot.drives):
         f = forces[:, k]
         square = float(np.sqrt((f**2).mean()))
         apart_by = float(np.abs(f - light[:, k]).max())
@@ -267,7 +278,7 @@ def _delta_table(torques: Array, rates: Array, motion: Motion, condition: Array)
         ("largest speed, rad/s", *np.abs(rates).max(axis=0).tolist()),
         ("largest power, W", *np.abs(torques * rates).max(axis=0).tolist()),
     )
-    speed, a = (float(np.linalg.norm(x, axis=1).max()) for x in (motion.velocity, motion.acceleration))
+    speed, a = (float(np.linalg.norm(x, axis=1).max()) for x in (motion.qd, motion.qdd))
     note = f"The platform reaches {speed:.2f} m/s and {a:.0f} m/s^2; the Jacobian's condition is at most"
     return Table(
         "The three motors over one cycle", ("", "1", "2", "3"), rows, f"{note} {condition.max():.2f}.", digits=3
@@ -278,21 +289,19 @@ def _check_table(checks: dict[str, float]) -> Table:
     return Table("Checks", ("", "largest relative difference"), tuple(checks.items()), digits=2)
 
 
-def _hexapod_picture(robot: ParallelRobot, motion: Motion) -> Picture:
+def _hexapod_picture(robot: Robot, motion: Motion) -> Picture:
     caption = "The machine at three moments of the motion, and the path of the platform's middle."
-    poses = motion.pose[[0, len(motion.t) // 3, 2 * len(motion.t) // 3]]
-    return Picture(caption, inline_svg(machine_picture(robot, poses, motion.pose), "hexapod", caption))
+    poses = motion.q[[0, len(motion.t) // 3, 2 * len(motion.t) // 3]]
+    return Picture(caption, inline_svg(machine_picture(robot, poses, motion.q), "hexapod", caption))
 
 
-def _delta_picture(robot: ParallelRobot, motion: Motion) -> Picture:
+def _delta_picture(robot: Robot, motion: Motion) -> Picture:
     caption = "The machine where it picks, in the middle of its way, and where it places, and the path."
-    poses = motion.pose[[0, len(motion.t) // 4, len(motion.t) // 2]]
-    return Picture(caption, inline_svg(machine_picture(robot, poses, motion.pose), "delta", caption))
+    poses = motion.q[[0, len(motion.t) // 4, len(motion.t) // 2]]
+    return Picture(caption, inline_svg(machine_picture(robot, poses, motion.q), "delta", caption))
 
 
-def _hexapod_curves(
-    robot: ParallelRobot, motion: Motion, forces: Array, light: Array, run: ParallelSimulation, off: Array
-) -> Picture:
+def _hexapod_curves(robot: Robot, motion: Motion, forces: Array, light: Array, run: Simulation, off: Array) -> Picture:
     from matplotlib.figure import Figure
 
     caption = (
@@ -302,7 +311,7 @@ def _hexapod_curves(
     with style():
         figure = Figure(figsize=(9.6, 3.6), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=(2.0, 1.0))
-        for k, (name, colour) in enumerate(zip(robot.names, COLOURS, strict=False)):
+        for k, (name, colour) in enumerate(zip(robot.drives, COLOURS, strict=False)):
             left.plot(motion.t, forces[:, k], color=colour, label=name.split(".")[0])
             left.plot(motion.t, light[:, k], color=colour, ls=":", lw=1.0)
         left.set(xlabel="time, s", ylabel="force, N", title="forces along the motion")
@@ -316,7 +325,7 @@ def _hexapod_curves(
 
 def _delta_curves(motion: Motion, torques: Array, empty: Array) -> Picture:
     caption = "Torques of the motors over a cycle, dotted without load; below, where the platform is on its way."
-    place = np.stack([motion.pose[:, :2] @ ACROSS, motion.pose[:, 2]], axis=1)
+    place = np.stack([motion.q[:, :2] @ ACROSS, motion.q[:, 2]], axis=1)
     figure = curves(motion.t, torques, empty, 1000.0 * place)
     return Picture(caption, inline_svg(figure, "delta-torques", caption))
 

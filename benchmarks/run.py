@@ -14,6 +14,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def main() -> None:
+    import closed
     import derivatives
     import elastic
     import forward_dynamics
@@ -25,7 +26,6 @@ def main() -> None:
     import rates
     import startup
 
-    import closed
     import planning
     import platforms
     import walking

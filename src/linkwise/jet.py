@@ -176,6 +176,11 @@ def without_last(x: Scalar) -> Scalar:
     return _jet(x.c[:-1]) if isinstance(x, Jet) else x
 
 
+def cut(x: Scalar, order: int) -> Scalar:
+    """The scalar with no more than so many rates."""
+    return _jet(x.c[: order + 1]) if isinstance(x, Jet) else x
+
+
 def rate(x: Scalar) -> Scalar:
     """The scalar's rate, as a jet of one rate less."""
     return _jet(x.rates()) if isinstance(x, Jet) else 0.0

@@ -1,11 +1,14 @@
 """Controllers: closed loops obey the equations that their sources promise."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import linkwise as lw
+from support.base_motion import BasePose
 from support.elastic import hua_arm, with_free_motors
 from support.trees import dynamics, error, states
 
@@ -81,10 +84,41 @@ def curve(count, seed):
     return lambda t: [size * rate**k * np.sin(rate * t + phase + k * np.pi / 2) for k in range(5)]
 
 
+def on_rigid_links(seed):
+    """A chain whose last joint, or last two, are elastic, with heavy motors that rigid joints carry."""
+    robot = lw.random_tree(seed, 4, branching=0.0, kinds=("revolute",))
+    rng, moving = np.random.default_rng(seed), [j for j in robot.joints if j.nv]
+    changed = [replace(j, armature=0.1) for j in moving]
+    for k in (3,) if seed % 2 else (2, 3):
+        axis = rng.normal(size=3)
+        motor = lw.Motor(moving[1].child, rotor=2e-3, axis=axis / np.linalg.norm(axis))
+        changed[k] = replace(moving[k], drive=lw.Drive(motor, gear=20.0, stiffness=200.0))
+    return robot.replace(*changed)
+
+
+def tilted_arm(heavier=10.0):
+    """Hua's arm with the motor of its elastic joint so tilted on link 1 that joint 1, a rigid one, feels its spin."""
+    robot = hua_arm()
+    j = robot.joint("joint3")
+    motor = replace(j.drive.motor, rotor=heavier * j.drive.motor.rotor, axis=(0.48, 0.36, 0.8))
+    return robot.replace(replace(j, drive=replace(j.drive, motor=motor)))
+
+
+def soft_wrist(stiffness, heavier=1.0):
+    """The same with joint 2 elastic too, carrying the motor of joint 3."""
+    robot = tilted_arm(heavier)
+    second, third = robot.joint("joint2"), robot.joint("joint3")
+    second = replace(second, drive=replace(second.drive, stiffness=stiffness))
+    motor = replace(third.drive.motor, link="link2")
+    return robot.replace(second, replace(third, drive=replace(third.drive, stiffness=stiffness, motor=motor)))
+
+
+@pytest.mark.parametrize("mount", ["base", "rigid links"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_lyapunov_function_falls_as_the_source_says(seed):
+def test_lyapunov_function_falls_as_the_source_says(seed, mount):
     """dV2/dt along the closed loop = (52), for motors that no elastic joint carries, on any robot."""
     robot = with_free_motors(seed, 4, mount="base", floating=False).without_friction()
+    robot = on_rigid_links(seed) if mount == "rigid links" else robot
     n, m = len(robot.names), len(robot.coordinates) - len(robot.names)
     kernel, V = (lw.compile(robot, a, **GAINS) for a in (lw.control.cascaded_control, lw.control.cascaded_lyapunov))
     motion = curve(n, seed)
@@ -112,8 +146,21 @@ def test_lyapunov_function_falls_as_the_source_says(seed):
     assert left > -1e-6 * abs(rate)
 
 
-def test_lyapunov_function_never_rises_in_simulation():
-    robot = hua_arm()
+@pytest.mark.parametrize("seed", SEEDS)
+def test_motors_on_rigid_links_are_felt(seed):
+    """So that the law above says something of S and C1."""
+    robot = on_rigid_links(seed)
+    q, qd, _ = (0.3 * x[0] for x in states(robot, 1, seed))
+    blocks = dynamics(robot).elastic_blocks(q, qd)
+    assert np.abs(blocks.S).max() > 1e-2
+    n = len(robot.names)
+    still = np.concatenate([qd[:n], np.zeros(len(qd) - n)])
+    bias = dynamics(robot).bias_forces
+    assert np.abs(bias(q, qd) - bias(q, still))[:n].max() > 1e-4
+
+
+@pytest.mark.parametrize("robot", [hua_arm(), tilted_arm()], ids=["hua", "tilted"])
+def test_lyapunov_function_never_rises_in_simulation(robot):
     kernel, V = (lw.compile(robot, a, **GAINS) for a in (lw.control.cascaded_control, lw.control.cascaded_lyapunov))
     motion = curve(3, 5)
     times = np.linspace(0.0, 2.0, 401)
@@ -124,14 +171,82 @@ def test_lyapunov_function_never_rises_in_simulation():
     assert (values.V1 <= values.V2).all()
 
 
-def test_perfect_tracking_is_the_feedforward():
+@pytest.mark.parametrize("t", [0.0, 0.31, 0.77])
+def test_lyapunov_function_falls_on_a_base_that_moves(t):
+    """Closed loop on a base that turns and shakes: V2 never rises, and the motion is followed."""
+    robot, base, motion = tilted_arm(), BasePose(3), curve(3, 5)
+    options = {"base_motion": True, "gravity": "input"}
+    laws = lw.control.cascaded_control, lw.control.cascaded_lyapunov
+    kernel, V = (lw.compile(robot, a, **options, **GAINS) for a in laws)
+    assert list(kernel.inputs)[7:11] == ["base_velocity", "base_acceleration", "base_jerk", "base_snap"]
+    forward = lw.compile(robot, lw.forward_dynamics, **options)
+
+    def slope(s, x):
+        q, qd = x[:4], x[4:]
+        around = base.inputs(s, 2, robot.gravity)
+        tau = robot.tau(kernel(q, qd, *motion(s), *around).tau)
+        return np.concatenate([qd, forward(q, qd, tau, *around[:2], around[-1])])
+
+    times = np.linspace(t, t + 4.0, 401)
+    found = solve_ivp(slope, times[[0, -1]], np.zeros(8), "LSODA", times, rtol=1e-9, atol=1e-10)
+    wanted = [np.array(x) for x in zip(*map(motion, times), strict=True)]
+    around = [np.array(x) for x in zip(*(base.inputs(s, 2, robot.gravity) for s in times), strict=True)]
+    values = V(found.y[:4].T, found.y[4:].T, *wanted, *around)
+    assert np.diff(values.V2).max() < 1e-7 * values.V2[0]
+    assert values.V2[-1] < 1e-9 * values.V2[0]
+    assert np.abs(found.y[:3, -1] - wanted[0][-1]).max() < 1e-6
+
+
+def test_passivity_control_knows_the_base():
+    """On the motion it gives the torques of inverse dynamics; off it the error is as passive as on a base at rest."""
+    robot, base = rigid_robot(0), BasePose(1)
+    q, qd, _ = (x[0] for x in states(robot, 1))
+    ref, around = references(robot.nv, 3), base.inputs(0.4, 0, robot.gravity)
+    options = {"base_motion": True, "gravity": "input"}
+    law = lw.compile(robot, lw.control.passivity_control, kp=30.0, kd=5.0, **options)
+    inverse, forward = (lw.compile(robot, a, **options) for a in (lw.inverse_dynamics, lw.forward_dynamics))
+    assert error(law(*ref[:2], *ref, *around), inverse(*ref, *around)) < 1e-12
+
+    def energy(x, v, s):
+        sigma = ref[1] + s * ref[2] + 6.0 * (ref[0] + s * ref[1] - x) - v
+        return 0.5 * sigma @ dynamics(robot).mass_matrix(x) @ sigma, sigma
+
+    qdd, h = forward(q, qd, law(q, qd, *ref, *around), *around), 1e-5
+    ends = [energy(q + s * qd + s**2 / 2 * qdd, qd + s * qdd, s)[0] for s in (h, -h)]
+    sigma = energy(q, qd, 0.0)[1]
+    assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(-5.0 * sigma @ sigma, rel=1e-5)
+
+
+@pytest.mark.parametrize("robot", [hua_arm(), tilted_arm()], ids=["hua", "tilted"])
+def test_perfect_tracking_is_the_feedforward(robot):
     """On the motion, with motors where they should be, the controller gives the torques of elastic_feedforward."""
-    robot, motion = hua_arm(), curve(3, 2)(0.7)
+    motion = curve(3, 2)(0.7)
     feed = lw.compile(robot).elastic_feedforward(*motion)
     q, qd = (np.concatenate(x) for x in zip(motion[:2], feed[:2], strict=True))
     found = lw.compile(robot, lw.control.cascaded_control, **GAINS)(q, qd, *motion)
     assert error(found.tau, feed.tau) < 1e-11
     assert error(found.theta_ref, feed.theta) < 1e-12
+
+
+def test_motors_that_elastic_joints_carry_spin_as_wanted():
+    """On the motion the controller is then the feed-forward with coupling="rigid"."""
+    robot, motion = soft_wrist(100.0), curve(3, 2)(0.7)
+    feed = lw.compile(robot, lw.algorithms.elastic_feedforward, coupling="rigid")(*motion)
+    q, qd = (np.concatenate(x) for x in zip(motion[:2], feed[:2], strict=True))
+    found = lw.compile(robot, lw.control.cascaded_control, **GAINS)(q, qd, *motion)
+    assert error(found.theta_ref, feed.theta) < 1e-12
+    assert error(found.tau, feed.tau) < 1e-11
+
+
+@pytest.mark.parametrize(("stiffness", "limit"), [(100.0, 1e-5), (1000.0, 1e-6)])
+def test_motors_that_elastic_joints_carry_leave_a_small_error(stiffness, limit):
+    """The stiffer the springs, the smaller: what is neglected is the acceleration of their stretch."""
+    robot, motion = soft_wrist(stiffness), curve(3, 5)
+    kernel = lw.compile(robot, lw.control.cascaded_control, **GAINS)
+    times = np.linspace(0.0, 4.0, 201)
+    result = lw.simulate(robot, {}, None, times, control=lambda t, q, qd: kernel(q, qd, *motion(t)).tau, progress=False)
+    wanted = np.array([motion(t)[0] for t in times])
+    assert np.abs(result.q[100:, :3] - wanted[100:]).max() < limit
 
 
 def test_known_loads_are_felt_by_the_motors_law_alone():
@@ -180,3 +295,6 @@ def test_wrong_robots_are_named():
         lw.compile(lw.random_tree(1, 3, floating=True), lw.control.passivity_control, **rigid)
     with pytest.raises(lw.InputError, match=r"expected kp=\.\.\."):
         lw.compile(hua_arm(), lw.control.cascaded_control)
+    law = {"tool": lambda pose, velocity: lw.Wrench(velocity.linear * -1.0)}
+    with pytest.raises(lw.InputError, match="forces depend on q, qd, qdd, but its inputs are q, qd, q_ref"):
+        lw.compile(hua_arm(), lw.control.cascaded_control, forces=law, **GAINS)

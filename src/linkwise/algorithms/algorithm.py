@@ -55,6 +55,12 @@ class World:
         """The base's acceleration less gravity, from which a recursion starts."""
         return Motion(self.base_acceleration.linear - self.gravity, self.base_acceleration.angular)
 
+    @property
+    def seen_by_reference(self) -> tuple[Vec3, tuple[Vec3, Vec3]]:
+        """The same as `reference_forces` takes it: linear, then the base's angular velocity and acceleration."""
+        felt = self.felt_acceleration
+        return felt.linear, (self.base_velocity.angular, felt.angular)
+
     def each(self, function: Callable[[Scalar], Scalar]) -> World:
         """The same with a function applied to every number."""
 
@@ -96,8 +102,9 @@ class Algorithm:
     `function(tree, *inputs, world=..., **static)` takes flat sequences of scalars and returns one flat sequence for
     each output. `plain` takes a robot and sequences of numbers and runs it in plain Python.
 
-    An algorithm with rates needs so many `rates` of what surrounds the robot; one whose number is open has a static
-    argument `order`, and `grown` gives its inputs and outputs for each. One that `derives` is the derivative of
+    An algorithm with rates needs so many `rates` of what surrounds the robot, of a base that moves at least
+    `base_rates`; one whose number is open has a static argument `order`, and `grown` gives its inputs and outputs for
+    each. One that `derives` is the derivative of
     another, by its route "graph" or where it has no other. `columns` says which derivatives its outputs are, where they
     can be had column by column.
     """
@@ -114,6 +121,7 @@ class Algorithm:
     grown: Callable[[Any], Signature] | None = None
     derives: Derivation | None = None
     columns: Derivation | None = None
+    base_rates: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__module__", self.function.__module__)
@@ -246,6 +254,7 @@ def algorithm(
     grown: Callable[[Any], Signature] | None = None,
     derives: Derivation | None = None,
     columns: Derivation | None = None,
+    base_rates: int = 0,
     **static: Any,
 ) -> Callable[[Callable[..., Any]], Algorithm]:
     """Describe an algorithm.
@@ -262,6 +271,7 @@ def algorithm(
         grown: instead, where that is left to its static argument `order`: its inputs and outputs for each.
         derives: what its route "graph" differentiates.
         columns: which derivatives its outputs are, if not those; inputs that it does not have are zero there.
+        base_rates: how many rates of the base's motion it needs, where those are more.
         static: further arguments that are fixed when compiled, with their defaults.
     """
 
@@ -281,6 +291,7 @@ def algorithm(
             grown,
             derives,
             columns or (derives if derives and derives.kind == "jacobian" else None),
+            base_rates,
         )
 
     return describe

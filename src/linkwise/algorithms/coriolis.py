@@ -36,15 +36,19 @@ def reference_forces(
     qd_r: Sequence[Scalar],
     qdd_r: Sequence[Scalar],
     felt: Vec3 = ZERO3,
+    turning: tuple[Vec3, Vec3] = (ZERO3, ZERO3),
 ) -> list[Scalar]:
     """M qdd_r + C(q, qd) qd_r + g, with felt = -gravity for the last term: what passivity-based control evaluates.
+
+    Where the base moves, `felt` is its acceleration less gravity and `turning` its angular velocity and acceleration,
+    in its axes; its reference motion is its own, so that the property of C stays.
 
     Each body's point x has the reference velocity v_r + omega_r x x; its inertial time derivative is a + U x with
     U = hat(alpha) + hat(omega) hat(omega_r), where alpha is the rate of the body components of omega_r.
     """
     bodies = tree.bodies
-    omega, omega_r, alpha, a = [ZERO3], [ZERO3], [ZERO3], [felt]
-    U = [hat(ZERO3)]
+    omega, omega_r, alpha, a = [turning[0]], [turning[0]], [turning[1]], [felt]
+    U = [hat(turning[1]) + product(turning[0], turning[0])]
     poses = [bodies[0].pose(q)]
     wrench = [Wrench()]
     for i, body in enumerate(bodies[1:], start=1):

@@ -107,7 +107,7 @@ def motors_of_motion(tree: Tree, motion: Sequence[Sequence[Scalar]], world: Worl
 
 def _levels(tree: Tree) -> list[list[tuple[Body, Elastic]]]:
     """The elastic drives in groups, such that the loads of each depend on motors of earlier groups only."""
-    waits = {e.v: _carried_motors(tree, i) for i, e in _numbered(tree)}
+    waits = {e.v: carried_motors(tree, i) for i, e in _numbered(tree)}
     levels: list[list[tuple[Body, Elastic]]] = []
     done: set[int] = set()
     while len(done) < len(waits):
@@ -127,7 +127,7 @@ def _numbered(tree: Tree) -> list[tuple[int, Elastic]]:
     return [(i, b.elastic) for i, b in enumerate(tree.bodies) if b.elastic is not None]
 
 
-def _carried_motors(tree: Tree, i: int) -> set[int]:
+def carried_motors(tree: Tree, i: int) -> set[int]:
     """The motors with coordinates of their own whose spin the joint of body i feels; one that slides feels none."""
     if tree.bodies[i].kind.slides:
         return set()

@@ -59,7 +59,14 @@ def computed_torque(
     return inverse_dynamics.function(tree, q, qd, wanted, world=world)
 
 
-@algorithm(inputs=SIGNALS, outputs={"tau": ("nv",)}, uses="gravity", torques_only=True, kp=REQUIRED, kd=REQUIRED)
+@algorithm(
+    inputs=SIGNALS,
+    outputs={"tau": ("nv",)},
+    uses="gravity base_motion",
+    torques_only=True,
+    kp=REQUIRED,
+    kd=REQUIRED,
+)
 def passivity_control(
     tree: Tree,
     q: Sequence[Scalar],
@@ -85,7 +92,7 @@ def passivity_control(
         q_ref: where the joints should be.
         qd_ref: their velocities there.
         qdd_ref: their accelerations there.
-        world: gravity.
+        world: gravity and base motion.
         kp: gains of position, N m/rad: one number, or one for each joint.
         kd: gains of velocity, N m s/rad.
 
@@ -94,7 +101,7 @@ def passivity_control(
     _check(tree, "passivity_control")
     gains = checked("passivity_control", {"kp": kp, "kd": kd}, dict.fromkeys(("kp", "kd"), tree.nv))
     qd_r, qdd_r, sigma = reference(q, qd, (q_ref, qd_ref, qdd_ref), gains["kp"], gains["kd"])
-    tau = reference_forces(tree, q, qd, qd_r, qdd_r, -world.gravity)
+    tau = reference_forces(tree, q, qd, qd_r, qdd_r, *world.seen_by_reference)
     for body in tree.bodies:
         if body.is_single:
             tau[body.v] = tau[body.v] + body.resistance(q, qd, [0.0] * tree.nv)

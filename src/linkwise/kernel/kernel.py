@@ -145,12 +145,13 @@ def _state(
     """The inputs q and qd with as many rates as asked, where laws of the environment need them."""
     if not options.forces:
         return None
-    if not named.keys() >= {"q", "qd"}:
+    needed = MOTION[: order + 2]
+    if not named.keys() >= set(needed):
         raise InputError(
-            f"{algorithm.name}: forces depend on q and qd, but its inputs are {', '.join(named)}."
+            f"{algorithm.name}: forces depend on {', '.join(needed)}, but its inputs are {', '.join(named)}."
             " Compile it without forces."
         )
-    motion = [named[name] for name in MOTION[: order + 2]]
+    motion = [named[name] for name in needed]
     q, qd = along_motion(machine, motion, order)
     _, q, qd = machine.complete(q, qd)
     return q, qd

@@ -84,7 +84,7 @@ class Options:
             wrenches = [dotted("f_ext", k) for k in range(order + 1)]
             ports += [Port(name, (len(self.external), 6)) for name in wrenches]
         if self.base_motion and "base_motion" in algorithm.uses:
-            highest = len(BASE) - 2
+            order, highest = max(order, algorithm.base_rates), len(BASE) - 2
             if order > highest:
                 raise InputError(
                     f"base_motion: expected at most {highest} rates of the base's acceleration, got {algorithm.name},"

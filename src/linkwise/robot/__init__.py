@@ -10,6 +10,8 @@ from linkwise.robot.drive import Friction as Friction
 from linkwise.robot.drive import Limits as Limits
 from linkwise.robot.drive import Motor as Motor
 from linkwise.robot.drive import Spring as Spring
+from linkwise.robot.joint import Course as Course
+from linkwise.robot.joint import Curve as Curve
 from linkwise.robot.joint import Joint as Joint
 from linkwise.robot.joint import Mimic as Mimic
 from linkwise.robot.library import list_robots as list_robots

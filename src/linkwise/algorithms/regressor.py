@@ -49,7 +49,7 @@ def regressor(
         columns.append(_own(tree, e, qd, _same))
         columns.append(_own(tree, e, qd, sign))
     driven = [at.drives(column) for column in columns]
-    return ([column[row] for row in range(len(driven[0])) for column in driven],)
+    return ([x for row in zip(*driven, strict=True) for x in row],)
 
 
 UNIT_INERTIAS = [Inertia.of_parameters(*(1.0 if j == k else 0.0 for j in range(10))) for k in range(10)]

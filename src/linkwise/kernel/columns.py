@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -237,7 +238,8 @@ def _column(robot: Robot, algorithm: Algorithm, options: Options, static: dict[s
 
 def _derivation(algorithm: Algorithm) -> Derivation:
     assert algorithm.columns is not None
-    return algorithm.columns
+    pairs = zip(algorithm.columns.pairs, algorithm.outputs.values(), strict=True)
+    return replace(algorithm.columns, pairs=tuple(pair for pair, shape in pairs if "nc" not in shape))  # of trees alone
 
 
 def _arguments(signature: Program, inputs: Sequence[Any], out: Any) -> tuple[list[Any], tuple[int, ...], list[Any]]:

@@ -195,7 +195,7 @@ ONES = {
             delta().workspace(POSE),
             delta().positions(POSE),
             delta().positions(drives=[0.1, 0.1, 0.1]),
-            lw.platforms.Leg("leg", lw.load("rr"), "tool", (0.1, 0.0, 0.0), "joint1"),
+            lw.platforms.Leg("leg", lw.load("rr"), "link2", (0.1, 0.0, 0.0), "joint1"),
         ],
         None,
     ),

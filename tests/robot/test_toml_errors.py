@@ -177,7 +177,7 @@ def test_sources_that_are_no_files(tmp_path):
         ("[[joint]]\nname = 'elbow'\n[joint.drive]\ngea = 1", "[[joint]] 1 'elbow' [drive]: unknown key 'gea'."),
         ("[[joint]]\nname = 'elbow'\n" * 2, "[[joint]] 2 'elbow': expected one [[joint]] of that name, got two."),
         ("[[joint]]\narmature = 1", "TOML text: [[joint]] 1: expected a value for 'name'."),
-        ("[[link]]\nname = 'x'", "TOML text: unknown key of a side file 'link'. Valid names: 'gravity', 'joint',"),
+        ("[[link]]\nname = 'x'", "TOML text: unknown key of a side file 'link'. Valid names: 'gravity', 'leads',"),
         ("name = 'x'\n", "TOML text: unknown key of a side file 'name'."),
         ("[[frame]]\nname = 'x'\nlink = 'y'", "TOML text: frame 'x': unknown link 'y'."),
         ("[[loop]]\nname = 'x'\na = 'y'\nb = 'z'", "TOML text: loop 'x': unknown link 'y'."),

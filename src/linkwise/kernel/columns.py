@@ -103,7 +103,7 @@ class Columns(Kernel):
     @property
     def derivation(self) -> Derivation:
         """Which derivatives the outputs are."""
-        return _derivation(self.algorithm)
+        return _derivation(self.robot, self.algorithm)
 
     def _function(self) -> Callable[..., Any]:
         pairs = self.derivation.pairs
@@ -208,7 +208,7 @@ class ForwardColumns(Columns):
 def _column(robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any], x: str) -> Program:
     """The program of one column: the rates of an algorithm's outputs while its input `x` changes along `direction`."""
     standard, extra, outputs = ports(robot, algorithm, options, algorithm.arguments(robot, static))
-    derivation = _derivation(algorithm)
+    derivation = _derivation(robot, algorithm)
     base = derivation.base
     wanted = [(o, port) for (o, by), port in zip(derivation.pairs, outputs, strict=True) if by == x]
     width = wanted[0][1].shape[-1]
@@ -236,10 +236,12 @@ def _column(robot: Robot, algorithm: Algorithm, options: Options, static: dict[s
     return trace(f"{algorithm.name}_by_{x}", run, [*standard, *extra, Port("direction", (width,))], shapes)
 
 
-def _derivation(algorithm: Algorithm) -> Derivation:
+def _derivation(robot: Robot, algorithm: Algorithm) -> Derivation:
+    """Which derivatives the outputs are, without those of cuts where there are no loops."""
     assert algorithm.columns is not None
-    pairs = zip(algorithm.columns.pairs, algorithm.outputs.values(), strict=True)
-    return replace(algorithm.columns, pairs=tuple(pair for pair, shape in pairs if "nc" not in shape))  # of trees alone
+    shapes = algorithm.outputs.values()
+    pairs = [p for p, s in zip(algorithm.columns.pairs, shapes, strict=True) if robot.loops or "nc" not in s]
+    return replace(algorithm.columns, pairs=tuple(pairs))
 
 
 def _arguments(signature: Program, inputs: Sequence[Any], out: Any) -> tuple[list[Any], tuple[int, ...], list[Any]]:

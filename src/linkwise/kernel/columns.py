@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -102,7 +103,7 @@ class Columns(Kernel):
     @property
     def derivation(self) -> Derivation:
         """Which derivatives the outputs are."""
-        return _derivation(self.algorithm)
+        return _derivation(self.robot, self.algorithm, self.options)
 
     def _function(self) -> Callable[..., Any]:
         pairs = self.derivation.pairs
@@ -207,7 +208,7 @@ class ForwardColumns(Columns):
 def _column(robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any], x: str) -> Program:
     """The program of one column: the rates of an algorithm's outputs while its input `x` changes along `direction`."""
     standard, extra, outputs = ports(robot, algorithm, options, algorithm.arguments(robot, static))
-    derivation = _derivation(algorithm)
+    derivation = _derivation(robot, algorithm, options)
     base = derivation.base
     wanted = [(o, port) for (o, by), port in zip(derivation.pairs, outputs, strict=True) if by == x]
     width = wanted[0][1].shape[-1]
@@ -235,9 +236,12 @@ def _column(robot: Robot, algorithm: Algorithm, options: Options, static: dict[s
     return trace(f"{algorithm.name}_by_{x}", run, [*standard, *extra, Port("direction", (width,))], shapes)
 
 
-def _derivation(algorithm: Algorithm) -> Derivation:
+def _derivation(robot: Robot, algorithm: Algorithm, options: Options) -> Derivation:
+    """Which derivatives an algorithm's outputs are, of what there is: a robot without loops has no wrenches of cuts."""
     assert algorithm.columns is not None
-    return algorithm.columns
+    base = algorithm.columns.base
+    there = {port.name for port in ports(robot, base, options, base.arguments(robot, {}))[2]}
+    return replace(algorithm.columns, pairs=tuple(pair for pair in algorithm.columns.pairs if pair[0] in there))
 
 
 def _arguments(signature: Program, inputs: Sequence[Any], out: Any) -> tuple[list[Any], tuple[int, ...], list[Any]]:

@@ -23,7 +23,8 @@ import linkwise as lw
 from linkwise import motion, walking
 from linkwise.planning.examples import minimum_time
 from linkwise.planning.point import Point
-from linkwise.robot import Diagnostic
+from linkwise.robot import Course, Curve, Diagnostic
+from linkwise.robot.coupling import couplings
 from linkwise.robot.joint import KINDS
 from linkwise.robot.joint.screw import Screw
 from support.processes import run
@@ -214,6 +215,8 @@ ONES = {
             lw.beam(1.0, 1.0, bending=2.0, segments=2),
             ARM.slots,
             lw.Joint("j", "a", "b", mimic=lw.Mimic("i", 2.0, 0.1)),
+            lw.Joint("j", "a", "b", "coupled", course=Course(x=Curve((0.0, 0.1)), turn_z=Curve(x=(0, 1), y=(0, 2)))),
+            couplings([lw.Joint("j", "a", "b", mimic=lw.Mimic("i", curve=Curve((0.0, 1.0, 2.0))))]),
             lw.Loop("l", "a", "b"),
             lw.permutation(ARM, reversed(ARM.names)),
             lw.dh.to_khalil(ARM),
@@ -441,7 +444,7 @@ INNER = {
     "Assembled", "Inertia", "Term", "Constraint", "Rows", "LinearRows", "Point", "Problem", "WalkProgram",
     "Grid", "InstantKernel", "Found", "Row", "Effort", "Part", "Support", "Contact", "Foot", "Moment", "Step",
     "Phase", "Curve", "PathModel", "PathRows", "TimeLaw", "Mat3", "Bounds", "Options", "Reason", "Closing",
-    "Carrier", "Linearizer", "Compiled",
+    "Carrier", "Linearizer", "Compiled", "Place",
 }  # fmt: skip
 
 

@@ -155,9 +155,7 @@ def test_shapes_are_named():
     dyn = lw.compile(GOUGH)
     with pytest.raises(InputError, match=r"inverse_dynamics.*: expected qd of shape \(..., 6\), got \(5,\)"):
         dyn.inverse_dynamics(HOME, np.zeros(5), np.zeros(6))
-    with pytest.raises(
-        InputError, match=r"q: expected shape \(..., 7\), positions of .platform., got \(6,\)"
-    ):
+    with pytest.raises(InputError, match=r"q: expected shape \(..., 7\), positions of .platform., got \(6,\)"):
         dyn.positions(HOME[:6])
     with pytest.raises(InputError, match=r"positions: expected q, or drives=..., got neither"):
         dyn.positions(None)
@@ -165,9 +163,7 @@ def test_shapes_are_named():
         dyn.positions(drives=np.zeros(7))
     with pytest.raises(InputError, match="real numbers, got complex128"):
         dyn.mass_matrix(HOME + 0j)
-    with pytest.raises(
-        lw.LinkwiseError, match=r"guess: expected positions of all joints, shape \(25,\).* got \(3,\)"
-    ):
+    with pytest.raises(lw.LinkwiseError, match=r"guess: expected positions of all joints, shape \(25,\).* got \(3,\)"):
         dyn.positions(drives=np.ones(6), guess=HOME[:3])
 
 

@@ -2,8 +2,8 @@
 
 From the reference, where the loops are closed, what leads goes to its goal in strides. After a stride what follows is
 first led along its velocity and then closed by Newton's method. A stride that fails, changes the sign of the
-determinant or jumps is taken again, shorter: so the assembly mode is kept, and a goal that cannot be reached is not a
-number.
+determinant or jumps is taken again, shorter: so the assembly mode is kept. Where the straight way does not get there,
+what leads goes one after the other, then in the reverse order; a goal that cannot be reached so is not a number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from linkwise.scalar import Scalar, absolute, less, sqrt, where
 
-MOST = 600  # turns
+MOST = 1000  # turns
 LONGEST = 0.5  # rad or lengths of the mechanism, by which what leads goes in one stride
 SHORTEST = 2.0**-10  # of the way
 TURNS = 8  # of Newton's method after a stride
@@ -29,7 +29,8 @@ class State(NamedTuple):
         y: what follows, now.
         y0: what follows, where the last stride ended.
         v0: its velocity there, for the whole way in unit time.
-        place: how far of the way is gone, how far the last stride had gone, the length of this one, and turns since.
+        place: how far of the way is gone, how far the last stride had gone, the length of this one, turns since, and
+            which of the ways it is.
     """
 
     y: list[Scalar]
@@ -42,7 +43,7 @@ def start(machine: Any) -> State:
     """At the reference."""
     structure = machine.structure
     y = [float(structure.reference[k]) for k in structure.sought]
-    return State(y, list(y), [0.0] * len(sought_rates(machine)), [0.0, 0.0, 0.0, 0.0])
+    return State(y, list(y), [0.0] * len(sought_rates(machine)), [0.0] * 5)
 
 
 def sought_rates(machine: Any) -> list[int]:
@@ -55,19 +56,23 @@ def turn(machine: Any, q: Sequence[Scalar], now: State) -> tuple[State, Scalar]:
     """The state after one turn, and whether (1 or 0) more are needed."""
     structure = machine.structure
     home = [float(structure.reference[k]) for k in structure.lead_q]
-    s, s0, h, turns = now.place
+    s, s0, h, turns, which = now.place
     way: list[Scalar] = [0.0] * machine.nv
+    pace: list[Scalar] = [0.0] * machine.nv
     lead: list[Scalar] = list(q)
-    for kind, at, to in machine.coordinates:
+    joints = list(machine.coordinates)
+    for kind, at, to in joints:
         way[to] = kind.difference(home[at], q[at])
-    for kind, at, to in machine.coordinates:
-        lead[at] = kind.integrate(home[at], way[to], s)
+    for k, (kind, at, to) in enumerate(joints):
+        part, speed = _gone(s, which, k, len(joints))
+        lead[at] = kind.integrate(home[at], way[to], part)
+        pace[to] = [x * speed for x in way[to]]
     lead = [where(less(s, 1.0), a, b) for a, b in zip(lead, q, strict=True)]  # the goal itself, without round-off
     linkage = machine.with_followers(now.y).at(lead, closed=False)
     places = sought_rates(machine)
     block, solver = linkage.newton_system()
     step = dict(zip(block.passive, solver.solve([-x for x in linkage.gap(block)]), strict=True))
-    full = linkage.rates(way)
+    full = linkage.rates(pace)
     d, v = [step[k] for k in places], [full[k] for k in places]
     size = sqrt(sum((x * x for x in d), 0.0))
     closer = _moved(machine, now.y, [x / sqrt(1.0 + size * size) for x in d], 1.0)
@@ -83,7 +88,7 @@ def turn(machine: Any, q: Sequence[Scalar], now: State) -> tuple[State, Scalar]:
     good = arrived * side * near
 
     # go on with the next stride, try this one again with half the length, or close it further
-    far = sqrt(sum((x * x for x in way), 0.0))
+    far = sqrt(sum((x * x for x in way), 0.0)) * where(less(which, 0.5), 1.0, float(len(joints)))
     longest = where(less(far, LONGEST), 1.0, LONGEST / where(less(far, 1e-30), 1.0, far))
     failed = (1.0 - good) * where(less(size, 1e30), less(TURNS - 0.5, turns) + arrived, 1.0)
     failed = where(less(0.5, failed), 1.0, 0.0)
@@ -96,11 +101,36 @@ def turn(machine: Any, q: Sequence[Scalar], now: State) -> tuple[State, Scalar]:
     predicted = _moved(machine, y0, v0, ahead - begin)
     again = where(less(0.5, good + failed), 1.0, 0.0)
     done = good * last
-    lost = failed * less(stride, SHORTEST)
+    stuck = failed * less(stride, SHORTEST)
+    ways = 3.0 if len(joints) > 1 else 1.0
+    lost = stuck * less(ways - 1.5, which)
     y = [where(again, a, b) for a, b in zip(predicted, closer, strict=True)]
+    begun = start(machine)
+    y = [where(stuck, a, b) for a, b in zip(begun.y, y, strict=True)]  # once more, another way
+    y0 = [where(stuck, a, b) for a, b in zip(begun.y, y0, strict=True)]
+    v0 = [where(stuck, 0.0, x) for x in v0]
     y = [where(done, a, where(lost, nan, b)) for a, b in zip(closer, y, strict=True)]
     place = [ahead, begin, stride, where(again, 0.0, turns + 1.0)]
+    place = [*(where(stuck, 0.0, x) for x in place), which + stuck]
     return State(y, y0, v0, place), (1.0 - done) * (1.0 - lost)
+
+
+def _gone(s: Scalar, which: Scalar, k: int, count: int) -> tuple[Scalar, Scalar]:
+    """How far joint k of some has gone when the way is gone to s, and how fast it goes."""
+    if count == 1:
+        return s, 1.0
+    parts: list[Scalar] = []
+    speeds: list[Scalar] = []
+    for place in (k, count - 1 - k):
+        x = s * float(count) - float(place)
+        begun, over = less(0.0, x + 1e-12), less(1.0 - 1e-12, x)
+        parts.append(where(begun, where(over, 1.0, x), 0.0))
+        speeds.append(where(begun, where(over, 0.0, float(count)), 0.0))
+    straight, forth = less(which, 0.5), less(which, 1.5)
+    return (
+        where(straight, s, where(forth, parts[0], parts[1])),
+        where(straight, 1.0, where(forth, speeds[0], speeds[1])),
+    )
 
 
 def solved(machine: Any, q: Sequence[float]) -> tuple[float, ...]:

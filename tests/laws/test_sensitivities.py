@@ -153,7 +153,7 @@ def test_the_cheapest_route_is_taken(seed):
     "name", [pytest.param(n, marks=pytest.mark.slow) if n == "walker" else n for n in list_robots()]
 )
 def test_the_cheapest_route_of_bundled_robots(name):
-    _check_route(lw.load(name))
+    _check_route(lw.load(name).opened())
 
 
 @pytest.mark.slow

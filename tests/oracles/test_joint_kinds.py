@@ -62,7 +62,7 @@ def close(ours, theirs, relative=1e-11):
 
 
 def test_every_kind_is_tried():
-    assert set(KINDS) == {*KINDS_TRIED, "floating", "fixed", "continuous"}
+    assert set(KINDS) == {*KINDS_TRIED, "floating", "fixed", "continuous", "coupled"}
 
 
 @pytest.mark.parametrize("seed", range(8))

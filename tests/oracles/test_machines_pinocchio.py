@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 import pytest
+from scipy.interpolate import CubicSpline
 
 import linkwise as lw
+from linkwise.robot import Course, Curve
 from support.every_machine import MIXTURES, TABLE, sort
 
 NAMES = [n for n in (*TABLE, *MIXTURES) if sort(n).robot.loops and "elastic" not in n]
@@ -142,3 +144,29 @@ def test_accelerations_torques_and_what_cuts_carry(name):
         size = max(1.0, np.abs(a[lead]).max())
         assert np.abs(a[lead] - qdd[row]).max() < 1e-10 * size
         assert np.abs(back[row] - tau[row]).max() < 1e-10 * max(1.0, np.abs(tau[row]).max())
+
+
+def test_a_coupled_joint_is_its_tree_led_by_splines():
+    """Torques by Pinocchio's recursion on the opened tree, along positions that SciPy's splines give."""
+    x, y = (-2.0, -1.2, -0.4, 0.3, 1.0), (0.012, 0.021, 0.004, -0.008, 0.003)
+    knee = lw.Joint(
+        "knee", "thigh", "shank", "coupled", lw.Pose.of((0.0, -0.4, 0.0), (0.1, 0.0, 0.2)), (0.0, 0.6, 0.8),
+        course=Course(x=Curve(x=x, y=y), y=Curve((0.0, 0.02, -0.03)), turn_z=Curve((0.0, 1.0))),
+    )  # fmt: skip
+    links = [lw.Link("base"), lw.Link("thigh", 2.0, (0.1, -0.2, 0.0), (0.01, 0.02, 0.03))]
+    links.append(lw.Link("shank", 1.5, (0.05, -0.2, 0.01), (0.02, 0.01, 0.02)))
+    robot = lw.Robot(links, [lw.Joint("hip", "base", "thigh"), knee], gravity=(0.0, -9.81, 1.0))
+    theirs, opened = Tree.of(robot), robot.opened()
+    data, spline = theirs.model.createData(), CubicSpline(x, y, bc_type="natural")
+    assert opened.names == ("hip", "knee", "knee.x", "knee.y", "knee.turn_z")
+    dyn = lw.compile(robot)
+    for q, qd, qdd in np.random.default_rng(8).uniform(-0.9, 0.9, (5, 3, 2)):
+        a, v, w = q[1], qd[1], qdd[1]
+        slope = np.array([1.0, float(spline(a, 1)), 0.02 - 0.06 * a, 1.0])
+        bend = np.array([0.0, float(spline(a, 2)), -0.06, 0.0])
+        whole = np.array([q[0], a, float(spline(a)), 0.02 * a - 0.03 * a * a, a])
+        rates, more = np.r_[qd[0], slope * v], np.r_[qdd[0], slope * w + bend * v * v]
+        tau = pin.rnea(theirs.model, data, whole, rates, more)
+        expected = [tau[0], slope @ tau[1:]]
+        np.testing.assert_allclose(dyn.inverse_dynamics(q, qd, qdd), expected, atol=1e-12)
+        np.testing.assert_allclose(dyn.positions(q).q, whole, atol=1e-14)

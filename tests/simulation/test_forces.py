@@ -171,7 +171,7 @@ def test_algorithms_without_forces_refuse_laws():
     def still(tree, q, world):
         return ([q[0]],)
 
-    with pytest.raises(lw.InputError, match="still: forces depend on q and qd"):
+    with pytest.raises(lw.InputError, match="still: forces depend on q, qd"):
         lw.compile(lw.random_tree(0, 3), still, forces={"tool": spongy})
 
 

@@ -7,6 +7,7 @@ import hashlib
 import platform
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
@@ -23,7 +24,7 @@ CHUNKS_IN_MODULE = 5
 PATIENCE = 1.0  # seconds before a terminal is told
 PYTHON = ("PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")  # what code may call of the interpreter
 
-_engines: list[Any] = []  # code must outlive every function that points to it
+_engines: dict[int, Any] = {}  # by the address of their code, which must outlive every function that points to it
 
 
 @cache
@@ -114,6 +115,11 @@ def load_objects(objects: list[bytes]) -> int:
     return address
 
 
+def unload_objects(addresses: Sequence[int]) -> None:
+    """Give back the memory of loaded code that nothing points to any more."""
+    apart(partial(_unload, addresses))
+
+
 # ---- steps that are done apart: each closes what it opens, the last first, whatever happens
 
 
@@ -146,12 +152,18 @@ def _emitted(tm: Any, module: Any) -> bytes:
         ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
 
 
+def _unload(addresses: Sequence[int]) -> None:
+    for address in addresses:
+        _engines.pop(address).close()
+
+
 def _load(objects: list[bytes]) -> int:
-    """The address of `loop`; nothing of it is closed, for code is never unloaded."""
+    """The address of `loop`, in code that stays until it is unloaded."""
     llvm = binding()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine(1))
-    _engines.append(engine)
     for data in objects:
         engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
-    return int(engine.get_function_address("loop"))
+    address = int(engine.get_function_address("loop"))
+    _engines[address] = engine
+    return address

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from linkwise._version import __version__
 from linkwise.backend import arrays, cache, gufunc, llvm
-from linkwise.errors import InputError
+from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program, trace, without_collector
 from linkwise.locks import ForkSafeLock
 
 BACKENDS = ("llvm", "numpy")
 
-_functions: dict[str, Any] = {}
+IDLE = 2000  # loaded programs from which on those that nobody holds are unloaded
+MOST = 18_000  # programs that a process can hold: each takes three of the 65,530 maps of memory that a process may have
+
+_functions: dict[str, tuple[Any, int]] = {}  # each with the address of its code
 _lock = ForkSafeLock()
+_sweep_at = IDLE
 
 
 def lock() -> ForkSafeLock:
@@ -26,7 +31,7 @@ def lock() -> ForkSafeLock:
 
 
 def function(program: Program, doc: str = "") -> Callable[..., Any]:
-    """The program as a function of arrays; equal programs share one, for native code is never unloaded."""
+    """The program as a function of arrays; equal programs share one. Code that nobody holds is unloaded in time."""
     if any(p.size == 0 for p in (*program.arguments, *program.outputs)) or backend() == "numpy":
         return arrays.function(program)
     return _native(program, doc)
@@ -42,14 +47,38 @@ def _native(program: Program, doc: str) -> Any:
             if objects is None:
                 objects = without_collector(lambda: llvm.compile_objects(program))
                 cache.write(key, objects)
-            _functions[key] = loaded(objects, program.name, doc, program.arguments, program.outputs)
-        return _functions[key]
+            _make_room()
+            _functions[key] = _loaded(objects, program.name, doc, program.arguments, program.outputs)
+        return _functions[key][0]
 
 
 def loaded(objects: list[bytes], name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> Any:
-    """Object files as a native ufunc."""
-    ufunc = gufunc.make(llvm.load_objects(objects), name, doc, inputs, outputs)
-    return gufunc.watched(ufunc) if b"PyErr_NoMemory" in objects[0] else ufunc
+    """Object files as a native ufunc, which stays loaded."""
+    return _loaded(objects, name, doc, inputs, outputs)[0]
+
+
+def _loaded(
+    objects: list[bytes], name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port]
+) -> tuple[Any, int]:
+    address = llvm.load_objects(objects)
+    ufunc = gufunc.make(address, name, doc, inputs, outputs)
+    return (gufunc.watched(ufunc) if b"PyErr_NoMemory" in objects[0] else ufunc), address
+
+
+def _make_room() -> None:
+    """Unload what nobody holds, where much is loaded; the lock is held, so that nobody can get hold of it meanwhile."""
+    global _sweep_at
+    if len(_functions) < _sweep_at:
+        return
+    idle = [key for key in _functions if sys.getrefcount(_functions[key][0]) == 2]  # the table's, and the count's own
+    gone = [_functions.pop(key)[1] for key in idle]
+    llvm.unload_objects(gone)
+    _sweep_at = max(IDLE, 2 * len(_functions))
+    if len(_functions) > MOST:
+        raise LinkwiseError(
+            f"native code: expected at most {MOST:,} functions in use at a time, got more. Let go of those that you no"
+            " longer need, or spread the work over processes."
+        )
 
 
 def backend() -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
 from linkwise.algorithms.hybrid_dynamics import solve
-from linkwise.algorithms.inertia_route import solve_by_inertia
+from linkwise.algorithms.inertia_route import accelerations_by_inertia
 from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
 
@@ -40,7 +40,6 @@ def forward_dynamics(
 
     Source: [Khalil] section 3.3.1 (by the inverse of A) and 3.3.2, (32)-(46); for loops [Jain], see `embedding`.
     """
-    force = machine.at(q).force_of(tau)
     if route == "articulated":
-        return (solve(machine, q, qd, force, (), world).qdd,)
-    return (solve_by_inertia(machine, q, qd, force, (), world)[0],)
+        return (solve(machine, q, qd, machine.at(q).force_of(tau), (), world).qdd,)
+    return (accelerations_by_inertia(machine, q, qd, tau, world),)

@@ -7,6 +7,7 @@ from functools import partial
 
 from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.forces import bias_forces
+from linkwise.algorithms.inverse_dynamics import tree_torques
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.errors import LinkwiseError
 from linkwise.mechanism import linear
@@ -50,6 +51,19 @@ def solve_by_inertia(
     for k in held:
         tau[k] = h[k] + sum((M[k][j] * qdd[j] for j in range(n)), 0.0)
     return qdd, tau
+
+
+def accelerations_by_inertia(
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World
+) -> list[Scalar]:
+    """Accelerations under torques of the drives; these and the bias forces are projected to what leads together."""
+    at, n = machine.at(q), machine.nv
+    bias = tree_torques(at, *at.led(qd, [0.0] * n), world)
+    rest = at.project([a - b for a, b in zip(at.applied(tau), bias, strict=True)])
+    (flat,) = mass_matrix.function(machine, q)
+    M = [flat[n * k : n * k + n] for k in range(n)]
+    factors = linear.factorise(M, lambda k: no_inertia_along(machine, k), sorted(light_coordinates(machine)))
+    return linear.solve(factors, rest)
 
 
 def light_coordinates(machine: AnyMachine) -> set[int]:

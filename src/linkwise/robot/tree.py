@@ -233,6 +233,10 @@ class Open(NamedTuple):
         """Torques of the drives."""
         return tau
 
+    def applied(self, torques: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The generalised forces of the tree that the drives exert."""
+        return torques
+
     def force_of(self, torques: Sequence[Scalar]) -> Sequence[Scalar]:
         """What torques of the drives are at the leading coordinates."""
         return torques

@@ -149,8 +149,16 @@ class Linkage:
 
     @cached_property
     def columns(self) -> list[Vector]:
-        """Columns of G = dq / dq_i, one for each leading coordinate."""
+        """Columns of G = dq / dq_i, one for each leading coordinate.
+
+        Under a platform by rows, each what a unit force of a follower is at what leads; else by velocities.
+        """
         n = len(self.part.independent)
+        if any(len([v for v, _ in b.axes if v in self.part.independent]) > 3 for b in self.tree.bodies):
+            size = range(self.tree.nv)
+            rows = {v: self._passed([-1.0 if w == v else 0.0 for w in size]).own(self) for v in self.part.passive}
+            lead = {v: k for k, v in enumerate(self.part.independent)}
+            return [[-rows[v][k] if v in rows else float(lead[v] == k) for v in size] for k in range(n)]
         return [self.rates([1.0 if i == k else 0.0 for i in range(n)]) for k in range(n)]
 
     def gathered(self, columns: Sequence[Sequence[Scalar]]) -> list[Vector]:
@@ -403,6 +411,8 @@ class Linkage:
         """The tree's forces, taken off what follows and passed on through the loops, the last block first."""
         passed = Passed(list(tau), [0.0] * len(self.part.weights), {})
         for block, solver in reversed(self._systems):
+            if all(is_zero(passed.tau[v]) for v in block.passive):
+                continue
             found = solver.solve_transposed([passed.tau[v] for v in block.passive])
             for r, x in zip(block.rows, found, strict=True):
                 passed.multipliers[r] = x
@@ -474,6 +484,14 @@ class Group(NamedTuple):
     base: int | None
 
 
+class Pending(NamedTuple):
+    """A wrench on a body, in the axes of a cut's base; of one force alone the point where it acts, in the body's."""
+
+    cut: Cut
+    wrench: Wrench
+    point: Vec3 | None
+
+
 class Passed(NamedTuple):
     """Generalised forces of a tree on their way to what leads.
 
@@ -484,7 +502,7 @@ class Passed(NamedTuple):
 
     tau: Vector
     multipliers: Vector
-    pending: dict[tuple[int, int], tuple[Cut, Wrench]]
+    pending: dict[tuple[int, int], Pending]
 
     def push(self, linkage: Linkage, k: int, multipliers: Sequence[Scalar], block: Block) -> None:
         """Take off what the cut k exerts with these multipliers on all but the coordinates of the block."""
@@ -496,7 +514,10 @@ class Passed(NamedTuple):
                 continue
             if len(axes) > 1:
                 before = self.pending.get((base, i))
-                self.pending[base, i] = (cut, wrench if before is None else before[1] + wrench)
+                if before is None:
+                    self.pending[base, i] = Pending(cut, wrench, cut.point_on(i))
+                else:
+                    self.pending[base, i] = Pending(cut, before.wrench + wrench, None)
                 continue
             for v, x in cut.projected(i, wrench):
                 if v not in block.passive:
@@ -505,9 +526,10 @@ class Passed(NamedTuple):
     def own(self, linkage: Linkage) -> Vector:
         """Forces at the leading coordinates, in their own axes."""
         tau = list(self.tau)
-        for (_, i), (cut, wrench) in self.pending.items():
+        for (_, i), (cut, wrench, point) in self.pending.items():
             R = cut.X[i].R.T
-            turned = Wrench(R @ wrench.force, R @ wrench.moment)
+            force = R @ wrench.force
+            turned = Wrench(force, R @ wrench.moment if point is None else cross(point, force))
             for v, unit in linkage.tree.bodies[i].axes:
                 tau[v] = tau[v] - turned.power(unit)
         return [tau[v] for v in linkage.part.independent]
@@ -522,7 +544,7 @@ class Passed(NamedTuple):
                 continue
             body = linkage.tree.bodies[group.body]
             pair = self.pending.get((group.base, group.body))
-            pushed = pair[1] if pair else Wrench()
+            pushed = pair.wrench if pair else Wrench()
             own_axes = Wrench()
             for v, unit in body.axes:
                 own_axes += Wrench(unit.linear * self.tau[v], unit.angular * self.tau[v])

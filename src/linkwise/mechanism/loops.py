@@ -251,6 +251,16 @@ class Cut(NamedTuple):
             found += [(k, Wrench(force, moment + cross(point - self.X[k].p, force))) for k in path]
         return found
 
+    def point_on(self, i: int) -> Vec3 | None:
+        """Where the cut joint holds body i, in the body's frame, if it does so and passes no moment; else None."""
+        if self._turns or not self.closure.holds_point:
+            return None
+        for name, origin in ((self.loop.a, self.loop.origin_a), (self.loop.b, self.loop.origin_b)):
+            k, X = self.tree.places[name]
+            if k == i:
+                return (X @ origin).p
+        return None
+
     def projected(self, k: int, wrench: Wrench) -> list[tuple[int, Scalar]]:
         """The generalised forces of a wrench on body k, given as `on_bodies` gives it, each with its place."""
         R = self.X[k].R

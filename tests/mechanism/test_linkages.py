@@ -284,3 +284,9 @@ def test_pickles():
     assert np.array_equal(kernel(q, qd, qdd), dyn.inverse_dynamics(q, qd, qdd))
     assert "inverse_dynamics of the robot 'fivebar'" in repr(kernel)
     assert "double" in kernel.c_source()
+
+
+def test_base_parameters_are_those_that_active_torques_identify():
+    """The tree of the five-bar has one more: the loop ties what its links weigh to what the drives feel."""
+    robot = lw.load("fivebar")
+    assert (len(lw.base_parameters(robot)), len(lw.base_parameters(robot.opened()))) == (21, 22)

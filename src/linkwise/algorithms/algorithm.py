@@ -11,7 +11,6 @@ from typing import Any
 from linkwise.deprecated import warn
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.jet import Jet, with_rate
-from linkwise.mechanism.machine import machine_of
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
@@ -165,6 +164,8 @@ class Algorithm:
             width = 1 if single else widths[str(INPUTS[name][0])]
             if len(flat[-1]) != width:
                 raise InputError(f"{self.name}: expected {width} numbers for {name}, got {len(flat[-1])}.")
+        from linkwise.mechanism.machine import machine_of  # for a call that is slow anyway
+
         machine = machine_of(robot, keep=arguments.pop("keep", ()))
         tree: Tree = machine.complete(robot.q().tolist())[0] if robot.follows else machine  # type: ignore[assignment]
         field_ = Vec3(*gravity) if gravity is not None else tree.gravity

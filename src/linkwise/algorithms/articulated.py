@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.algorithms.algorithm import World
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.rotation import in_steps, turned
 from linkwise.scalar import Scalar
 from linkwise.spatial import Inertia, Motion, Wrench, symmetric
 from linkwise.vector import EYE3, Mat3, Vec3, cross, hat, outer
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @dataclass(frozen=True, slots=True)

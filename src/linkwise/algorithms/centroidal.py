@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Outputs, algorithm
 from linkwise.algorithms.energy import momentum
 from linkwise.algorithms.kinematics import world_poses
 from linkwise.errors import LinkwiseError
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar, is_number
 from linkwise.spatial import Inertia, Pose, Wrench
 from linkwise.vector import ZERO3, Vec3, cross
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(inputs="q", outputs={"com": (3,)})

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Outputs, algorithm
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
 from linkwise.vector import Vec3, cross
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(inputs="qd qdd", outputs={"a": ("nv",)})

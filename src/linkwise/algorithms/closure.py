@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Outputs, algorithm
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar, less, number
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 CLOSED = 1e-9  # of the mechanism's size, or rad: loops that are open less than this are closed
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Outputs, algorithm
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.spatial import Wrench
 from linkwise.vector import ZERO3, Mat3, Vec3, cross, dot, hat
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(inputs="q qd", outputs={"C": ("nv", "nv")}, torques_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import product
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Cheapest, Derivation, Outputs, World, algorithm
 from linkwise.algorithms.derivative_of import by_graph_alone, derivation
@@ -12,8 +13,10 @@ from linkwise.algorithms.inertia_route import light_coordinates, no_inertia_alon
 from linkwise.algorithms.inverse_dynamics import at_joint, inverse_dynamics, joint_wrenches
 from linkwise.algorithms.sensitivities import Matrix, disturbed, torque_derivatives, wrench_derivatives
 from linkwise.mechanism import linear
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(

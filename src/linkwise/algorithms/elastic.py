@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.forces import bias_forces, gravity_forces
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.errors import LinkwiseError
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(inputs="q qd qdd", outputs={"tau": ("nm",)}, uses="gravity external base_motion", torques_only=True)

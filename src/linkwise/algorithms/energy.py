@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.kinematics import link_velocities, world_poses
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar, number
 from linkwise.spatial import Wrench
 from linkwise.vector import ZERO3, dot
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(inputs="q qd", outputs={"T": ()}, uses="base_motion")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.algorithms.algorithm import MOTION, Cheapest, Outputs, Shape, Signature, World, algorithm, dotted
 from linkwise.algorithms.differentiate import along_motion, derivatives
@@ -20,11 +20,13 @@ from linkwise.algorithms.inverse_dynamics import (
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics as plain
 from linkwise.errors import InputError
 from linkwise.jet import rate, with_rate, without_last
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar, note
 from linkwise.spatial import Wrench
 from linkwise.vector import Mat3, Vec3, cross
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 Motions = Sequence[Sequence[Scalar]]
 

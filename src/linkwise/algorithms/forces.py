@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, tree_torques
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(inputs="q", outputs={"g": ("nv",)}, uses="gravity", torques_only=True)

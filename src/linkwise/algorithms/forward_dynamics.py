@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
 from linkwise.algorithms.hybrid_dynamics import solve
 from linkwise.algorithms.inertia_route import accelerations_by_inertia
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
 from linkwise.algorithms.articulated import ArticulatedInertia, Known, Seeming, articulated, together
@@ -13,11 +13,13 @@ from linkwise.algorithms.inertia_route import inverse_along, solve_by_inertia
 from linkwise.algorithms.inverse_dynamics import BodyWrenches, at_joint, reactions, torques
 from linkwise.algorithms.mass_matrix import composites
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Body, Tree
 from linkwise.scalar import Scalar, is_number, note
 from linkwise.spatial import Inertia, Motion, Wrench
 from linkwise.vector import Vec3, cross
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.forces import bias_forces
@@ -11,10 +12,12 @@ from linkwise.algorithms.inverse_dynamics import tree_torques
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.errors import LinkwiseError
 from linkwise.mechanism import linear
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Body
 from linkwise.scalar import Scalar, is_number
 from linkwise.spatial import Inertia, Motion
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 def solve_by_inertia(

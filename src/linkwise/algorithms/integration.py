@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Outputs, algorithm
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(inputs="q qd dt", outputs={"q_next": ("nq",)})

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar, note
 from linkwise.spatial import Wrench
 from linkwise.vector import Mat3, Vec3, cross, dot
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(inputs="q qd qdd", outputs={"tau": ("nu",)}, uses="gravity external base_motion", torques_only=True)

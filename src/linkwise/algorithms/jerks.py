@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from linkwise.algorithms.algorithm import REQUIRED, Outputs, World, algorithm
 from linkwise.algorithms.force_rates import Jerks, jerks
 from linkwise.algorithms.inverse_dynamics import Accelerations, accelerations
 from linkwise.algorithms.kinematics import world_pose, world_poses
 from linkwise.jet import rate, without_last
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.vector import ZERO3, Vec3, cross
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(inputs="q qd qdd qddd", outputs={"j": (6,)}, uses="base_motion", rates=1, frame=REQUIRED, axes="world")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import REQUIRED, Outputs, World, algorithm, flat_pose
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.rotation import Turn
 from linkwise.scalar import Scalar
 from linkwise.spatial import Motion, Pose
 from linkwise.vector import Vec3, cross
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(inputs="q", outputs={"T": (4, 4)}, frame=REQUIRED)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from linkwise.algorithms.algorithm import Cheapest, Outputs, World, algorithm
 from linkwise.algorithms.derivative_of import derivation
 from linkwise.algorithms.link_motions import OUTPUTS, MovingLinks, link_motions, moving_links
 from linkwise.algorithms.sensitivities import Column, Disturbed, Field, disturbed
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
 from linkwise.spatial import Motion
 from linkwise.vector import ZERO3, Vec3, cross
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 # which inputs each quantity depends on
 PAIRS = [

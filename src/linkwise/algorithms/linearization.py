@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Cheapest, Derivation, Outputs, World, algorithm
 from linkwise.algorithms.derivatives import forward_dynamics_derivatives
 from linkwise.algorithms.forward_dynamics import forward_dynamics
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar
 from linkwise.spatial import Motion
 from linkwise.vector import cross
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(

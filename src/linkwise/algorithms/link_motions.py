@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.inverse_dynamics import Accelerations, accelerations
 from linkwise.algorithms.kinematics import link_velocities, world_poses
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.spatial import Motion, Pose
 from linkwise.vector import EYE3, ZERO3, Mat3, Vec3, cross
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 OUTPUTS: dict[str, tuple[str | int, ...]] = {
     "p": ("nb", 3), "v": ("nb", 6), "a": ("nb", 6),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import REQUIRED, Outputs, algorithm
 from linkwise.algorithms.inertia_route import light_coordinates, no_inertia_along
@@ -10,8 +11,10 @@ from linkwise.algorithms.kinematics import jacobian
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.errors import LinkwiseError
 from linkwise.mechanism import linear
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar, absolute, is_number, less, sqrt, where
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 STUCK = 1e-10  # of a direction's own mobility: what is left below this, once the others are held, is round-off
 

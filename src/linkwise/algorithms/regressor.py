@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
 from linkwise.algorithms.inverse_dynamics import Accelerations, accelerations
-from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Body, Elastic, Rotor, Tree
 from linkwise.scalar import Scalar, sign
 from linkwise.spatial import Inertia, Wrench
 from linkwise.vector import cross, dot
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 @algorithm(inputs="q qd qdd", outputs={"Y": ("nu", "np")}, uses="gravity base_motion")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import INPUTS, Algorithm, Cheapest, Derivation
 from linkwise.algorithms.linearization import system
 from linkwise.errors import InputError
 from linkwise.graph.derivative import along, gradient, jacobian
-from linkwise.mechanism.machine import AnyMachine
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 Named = Mapping[str, Sequence[Any]]  # the nodes of each input
 STATE = ("q", "qd", "qdd")

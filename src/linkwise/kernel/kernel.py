@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,15 @@ from linkwise.algorithms.differentiate import along_motion
 from linkwise.backend.call import caller
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program, trace
-from linkwise.kernel import closure
 from linkwise.kernel.derived import evaluate
 from linkwise.kernel.options import Options
-from linkwise.mechanism.machine import AnyMachine, Machine
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 DIVISION = 4  # an addition's worth of a division, when routes are compared
 
@@ -89,13 +90,14 @@ def _trace(robot: Robot, algorithm: Algorithm, options: Options, arguments: dict
     keep = arguments.pop("keep", ())
     standard, extra, outputs = ports(robot, algorithm, options, arguments)
 
-    hidden = closure.port(robot, options, standard)
+    closure = _closure() if robot.follows else None  # trees need nothing of it
+    hidden = closure.port(robot, options, standard) if closure else []
     kept = {p.name for p in outputs}
 
     def run(*inputs: list[Any]) -> Sequence[Any]:
         named = {p.name: x for p, x in zip(standard, inputs, strict=False)}
         given = dict(zip((p.name for p in (*extra, *hidden)), inputs[len(standard) :], strict=True))
-        found = given.pop(closure.FOLLOWERS, None)
+        found = given.pop(hidden[0].name) if hidden else None
         machine, surroundings = surrounded(
             robot, algorithm, options, named, given, algorithm.order(arguments), keep, found
         )
@@ -104,7 +106,7 @@ def _trace(robot: Robot, algorithm: Algorithm, options: Options, arguments: dict
         return [x for name, x in zip(names, values, strict=True) if name in kept]
 
     program = trace(algorithm.name, run, [*standard, *extra, *hidden], outputs)
-    return closure.closed(program, robot, options) if hidden else program
+    return closure.closed(program, robot, options) if closure and hidden else program
 
 
 def surrounded(
@@ -132,9 +134,17 @@ def surrounded(
     return machine, {"world": options.world(tree, given, state, order)} if algorithm.uses else {}
 
 
+def _closure() -> Any:
+    from linkwise.kernel import closure
+
+    return closure
+
+
 def _machine(robot: Robot, tree: Tree, model: Robot, followers: Sequence[Any] | None, options: Options) -> AnyMachine:
     if not robot.follows:
         return tree
+    from linkwise.mechanism.machine import Machine  # trees need nothing of it
+
     structure = options.structure(robot).with_numbers_of(model)
     return Machine(tree, Tree.of(model), structure, None if followers is None else tuple(followers))
 
@@ -248,7 +258,7 @@ class Kernel(Compiled):
         program = trace_kernel(robot, algorithm, options, static)
         call = caller(program, algorithm.doc, options.threads)
         if robot.loops:
-            call = closure.guided(call, robot, lambda other: cls.of(other, algorithm, options, static))
+            call = _closure().guided(call, robot, lambda other: cls.of(other, algorithm, options, static))
         kernel = cls(call)
         kernel.robot, kernel.algorithm, kernel.program = robot, algorithm, program
         kernel.options, kernel.static = options, static

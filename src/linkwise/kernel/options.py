@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import Algorithm, World, dotted, external_on_bodies, moving_base, wrench_of
 from linkwise.algorithms.environment import frame_wrenches, with_joint_laws
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.graph.program import Port
-from linkwise.mechanism.structure import Structure, structure_of
 from linkwise.robot import check, numbers
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.spatial import Motion
 from linkwise.vector import Vec3
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.structure import Structure
 
 CLOSURES = ("auto", "newton")
 # of the base, in its axes: its velocity, its classical acceleration, and the derivatives of that in the world
@@ -71,6 +73,8 @@ class Options:
 
     def structure(self, robot: Robot) -> Structure:
         """How a robot with loops moves; numbers that move its joints leave no closed form to rely on."""
+        from linkwise.mechanism.structure import structure_of  # trees need nothing of it
+
         return structure_of(robot, self.closure == "newton" or any(map(numbers.moves_joints, self.parameters)))
 
     def values(self, robot: Robot) -> dict[str, tuple[float, ...]]:

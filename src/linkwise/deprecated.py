@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pkgutil import resolve_name
 from typing import Any
 
 
@@ -83,6 +82,8 @@ RENAMED_KEYS = {"joint_jerk": "jerk", "keep_out": "clearance"}
 
 def moved(name: str) -> Any:
     """What a public name of the last release stands for, with a warning where it is used."""
+    from pkgutil import resolve_name
+
     value = resolve_name(_KEPT.get(name) or addresses(name)[0])  # first: imports can make Python forget whom it told
     warn(f"lw.{name}", MOVED[name], depth=4)
     return value

@@ -8,7 +8,6 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
-from linkwise.deprecated import warn
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.jet import Jet, with_rate
 from linkwise.robot.robot import Robot
@@ -138,6 +137,8 @@ class Algorithm:
 
     def __call__(self, robot: Robot, *inputs: Sequence[Scalar] | Scalar, **options: Any) -> Any:
         """What `plain` gives, by a name that goes with the next release."""
+        from linkwise.deprecated import warn
+
         warn(f"{self.name}(robot, ...)", f"{self.name}.plain(robot, ...)")
         return self.plain(robot, *inputs, **options)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkwise.errors import InputError, LinkwiseError
-from linkwise.robot.tree import Tree
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.machine import AnyMachine
 
 
 def checked(controller: str, gains: Mapping[str, Any], widths: Mapping[str, int]) -> dict[str, list[float]]:
@@ -25,8 +27,9 @@ def checked(controller: str, gains: Mapping[str, Any], widths: Mapping[str, int]
     return found
 
 
-def refuse_floating(controller: str, tree: Tree) -> None:
-    """Refuse robots whose positions are not one number a joint, and which no drive holds."""
+def refuse_floating(controller: str, machine: AnyMachine) -> None:
+    """Refuse robots whose positions are not one number a joint, and which no drive holds; and those with loops."""
+    tree = machine.only_tree(controller)
     for body in tree.bodies:
         if body.kind.nv > 1:
             raise LinkwiseError(

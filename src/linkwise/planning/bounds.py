@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from linkwise.errors import InputError
 from linkwise.motion.columns import endings
 from linkwise.robot.coordinates import drive_slots, find, values_of
+from linkwise.robot.coupling import refuse_coupled
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot, Slot
 
@@ -75,6 +76,7 @@ def a_robot(robot: Any, what: str) -> None:
     """Refuse what is no robot."""
     if not isinstance(robot, Robot):
         raise InputError(f"{what}: expected a Robot, got {robot!r}. Load one with lw.load(...).")
+    refuse_coupled(robot, what)
 
 
 def open_chain(robot: Robot, what: str) -> None:
@@ -83,7 +85,7 @@ def open_chain(robot: Robot, what: str) -> None:
     if robot.loops:
         raise InputError(
             f"{what}: expected a tree, got the robot {robot.name!r} with loops, which would fall open."
-            " Use robot.replace(loops=()) for the tree alone."
+            " Use robot.opened() for the tree alone."
         )
 
 

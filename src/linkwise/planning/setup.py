@@ -16,6 +16,7 @@ from linkwise.planning.loops import check_loops, check_outside_loops, closed_end
 from linkwise.planning.problem import Problem
 from linkwise.planning.terms import time
 from linkwise.planning.words import Sum, constraints_of, positive
+from linkwise.robot.coupling import refuse_coupled
 from linkwise.robot.robot import Robot
 
 
@@ -57,6 +58,7 @@ def problem_of(
 def _check_robot(robot: Any) -> None:
     if not isinstance(robot, Robot):
         raise InputError(f"plan: expected a Robot, got {robot!r}. Load one with lw.load(...).")
+    refuse_coupled(robot, "plan")
     check_outside_loops(robot, "plan")
     if len(robot.names) == 0:
         raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")

@@ -17,6 +17,7 @@ from linkwise.kernel.kernel import cheapest, settled
 from linkwise.kernel.options import Options
 from linkwise.kernel.tracing import Port, Program, caller, trace
 from linkwise.robot.align import aligned
+from linkwise.robot.coupling import refuse_coupled
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
@@ -176,6 +177,7 @@ def compile_rollout(
         raise InputError(f"method: expected one of {METHODS}, got {method!r}.")
     if not isinstance(robot, Robot):
         raise InputError(f"compile_rollout: expected a Robot first, got {robot!r}.")
+    refuse_coupled(robot, "compile_rollout")
     if robot.loops:
         raise InputError(
             f"compile_rollout: expected a tree, got the robot {robot.name!r} with loops, which would fall open. Use"

@@ -14,6 +14,7 @@ from linkwise.algorithms import kinetic_energy, potential_energy
 from linkwise.errors import InputError, SimulationError, UnknownNameError
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
+from linkwise.robot.coupling import refuse_coupled
 from linkwise.robot.drive import Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
@@ -108,6 +109,7 @@ def simulate(
     """
     if not isinstance(robot, Robot):
         raise InputError(f"simulate: expected a Robot first, got {robot!r}. Load one with lw.load(...).")
+    refuse_coupled(robot, "simulate")
     if max_step is None:
         outside = callable(control) or any(x is not None for x in (driven, events, external))
         max_step = LONGEST if outside else np.inf

@@ -136,3 +136,26 @@ def test_files_have_courses_and_curves(tmp_path):
 def test_refusals(make, message):
     with pytest.raises(ModelError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda robot: lw.simulate(robot, None, None, 1.0),
+        lambda robot: lw.compile_rollout(robot),
+        lambda robot: lw.plan(robot, [0.0, 0.0], [0.1, 0.1], lw.cost.time()),
+        lambda robot: lw.retime(robot, [[0.0, 0.0], [0.1, 0.1]], effort=10.0),
+        lambda robot: lw.inverse_kinematics(robot, "shank", np.eye(4)),
+        lambda robot: lw.scaler(robot, effort=1.0, effort_rate=1.0),
+    ],
+)
+def test_what_does_not_know_couplings_says_so(call):
+    with pytest.raises(lw.InputError, match="expected a robot without coupled joints, got 'knee'"):
+        call(leg())
+
+
+@pytest.mark.parametrize("name", ["computed_torque", "passivity_control"])
+def test_controllers_are_of_trees(name):
+    for robot in (leg(), lw.load("fivebar")):
+        with pytest.raises(lw.LinkwiseError, match=f"{name}: expected a tree"):
+            lw.compile(robot, getattr(lw.control, name), kp=1.0, kd=1.0)

@@ -8,84 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from linkwise.errors import LinkwiseError
 from linkwise.jet import Jet, is_zero, part
 from linkwise.mechanism import linear, square
+from linkwise.mechanism.block_solver import Adjugate, Scaled, Solver
 from linkwise.mechanism.loops import Cut, cuts
 from linkwise.mechanism.matrices import dot
 from linkwise.mechanism.partition import Block, Follow, Partition
+from linkwise.mechanism.passed_forces import Group, Passed
 from linkwise.robot.tree import Tree
 from linkwise.robot.unit import Unit, units
 from linkwise.scalar import Scalar, less, number, sqrt, where
 from linkwise.spatial import Wrench
-from linkwise.vector import EYE3, Vec3, cross
+from linkwise.vector import EYE3, Vec3
 
 Vector = list[Scalar]
-
-
-class Solver(Protocol):
-    """The inverse of a square matrix, applied."""
-
-    def solve(self, b: Sequence[Scalar]) -> Vector: ...
-
-    def solve_transposed(self, b: Sequence[Scalar]) -> Vector: ...
-
-    def determinant(self) -> Scalar: ...
-
-
-class Adjugate(NamedTuple):
-    """The inverse of a matrix of at most three rows, by minors: rows of its adjugate, and the determinant."""
-
-    rows: list[list[Scalar]]
-    whole: Scalar
-    inverse: Scalar
-
-    @classmethod
-    def of(cls, A: Sequence[Sequence[Scalar]]) -> Adjugate:
-        """The inverse of A."""
-        if len(A) == 1:
-            rows: list[list[Scalar]] = [[1.0]]
-        elif len(A) == 2:
-            rows = [[A[1][1], -A[0][1]], [-A[1][0], A[0][0]]]
-        else:
-            a, b, c = (Vec3(*(row[j] for row in A)) for j in range(3))
-            rows = [list(cross(b, c)), list(cross(c, a)), list(cross(a, b))]
-        whole = dot(rows[0], [row[0] for row in A])
-        scale = 1.0 / whole
-        return cls([[x * scale for x in row] for row in rows], whole, scale)
-
-    def solve(self, b: Sequence[Scalar]) -> Vector:
-        """x with A x = b."""
-        return [dot(row, b) for row in self.rows]
-
-    def solve_transposed(self, b: Sequence[Scalar]) -> Vector:
-        """x with A^T x = b."""
-        return [dot([row[k] for row in self.rows], b) for k in range(len(self.rows))]
-
-    def determinant(self) -> Scalar:
-        """det A."""
-        return self.whole
-
-
-class Scaled(NamedTuple):
-    """A system whose equations were multiplied by weights, so that lengths and angles compare."""
-
-    factors: square.QR
-    weights: list[float]
-
-    def solve(self, b: Sequence[Scalar]) -> Vector:
-        """x with A x = b."""
-        return self.factors.solve([w * x for w, x in zip(self.weights, b, strict=True)])
-
-    def solve_transposed(self, b: Sequence[Scalar]) -> Vector:
-        """x with A^T x = b."""
-        return [w * x for w, x in zip(self.weights, self.factors.solve_transposed(b), strict=True)]
-
-    def determinant(self) -> Scalar:
-        """The determinant of the weighted matrix."""
-        return self.factors.determinant()
 
 
 class Linkage:
@@ -473,86 +412,6 @@ class Linkage:
             whole = len(places) == len(body.axes) >= 3 and len(seen) == 1
             found.append(Group(k, tuple(places), next(iter(seen)) if whole else None))
             left = [v for v in left if v not in places]
-        return found
-
-
-class Group(NamedTuple):
-    """A body and some of its coordinates; with a cut's base, forces are compared in the axes of that base."""
-
-    body: int
-    places: tuple[int, ...]
-    base: int | None
-
-
-class Pending(NamedTuple):
-    """A wrench on a body, in the axes of a cut's base; of one force alone the point where it acts, in the body's."""
-
-    cut: Cut
-    wrench: Wrench
-    point: Vec3 | None
-
-
-class Passed(NamedTuple):
-    """Generalised forces of a tree on their way to what leads.
-
-    `tau` are forces at coordinates; `pending` are wrenches on bodies of several coordinates, by the body from which
-    they are seen and the body they act on, in the axes of the first about the origin of the second, summed before they
-    are turned; `multipliers` are those of all equations.
-    """
-
-    tau: Vector
-    multipliers: Vector
-    pending: dict[tuple[int, int], Pending]
-
-    def push(self, linkage: Linkage, k: int, multipliers: Sequence[Scalar], block: Block) -> None:
-        """Take off what the cut k exerts with these multipliers on all but the coordinates of the block."""
-        cut = linkage.cuts[k]
-        base = linkage.tree.bodies[(cut.path_a or cut.path_b)[0]].parent
-        for i, wrench in cut.on_bodies(cut.push(multipliers)):
-            axes = linkage.tree.bodies[i].axes
-            if all(v in block.passive for v, _ in axes):
-                continue
-            if len(axes) > 1:
-                before = self.pending.get((base, i))
-                if before is None:
-                    self.pending[base, i] = Pending(cut, wrench, cut.point_on(i))
-                else:
-                    self.pending[base, i] = Pending(cut, before.wrench + wrench, None)
-                continue
-            for v, x in cut.projected(i, wrench):
-                if v not in block.passive:
-                    self.tau[v] = self.tau[v] - x
-
-    def own(self, linkage: Linkage) -> Vector:
-        """Forces at the leading coordinates, in their own axes."""
-        tau = list(self.tau)
-        for (_, i), (cut, wrench, point) in self.pending.items():
-            R = cut.X[i].R.T
-            force = R @ wrench.force
-            turned = Wrench(force, R @ wrench.moment if point is None else cross(point, force))
-            for v, unit in linkage.tree.bodies[i].axes:
-                tau[v] = tau[v] - turned.power(unit)
-        return [tau[v] for v in linkage.part.independent]
-
-    def components(self, linkage: Linkage, groups: Sequence[Group]) -> Vector:
-        """The negative forces at some leading coordinates; of whole bodies in axes that do not turn with them."""
-        own = dict(zip(linkage.part.independent, self.own(linkage), strict=True))
-        found: Vector = []
-        for group in groups:
-            if group.base is None:
-                found += [-own[v] for v in group.places]
-                continue
-            body = linkage.tree.bodies[group.body]
-            pair = self.pending.get((group.base, group.body))
-            pushed = pair.wrench if pair else Wrench()
-            own_axes = Wrench()
-            for v, unit in body.axes:
-                own_axes += Wrench(unit.linear * self.tau[v], unit.angular * self.tau[v])
-            R = next(c for c in linkage.cuts if group.body in c.X).X[group.body].R
-            if any(body.kind.lengths):
-                found += list(pushed.force - R @ own_axes.force)
-            if not all(body.kind.lengths):
-                found += list(pushed.moment - R @ own_axes.moment)
         return found
 
 

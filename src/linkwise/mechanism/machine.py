@@ -107,13 +107,9 @@ class Machine:
             f"{what}: expected a tree, got a robot with loops. Use robot.opened() for the tree with its loops cut."
         )
 
-    def aligned(self, tree: Tree) -> Machine:
-        """This machine with another tree for its dynamics."""
-        return replace(self, tree=tree)
-
     def without_forces(self) -> Machine:
-        """The same without springs, friction and damping."""
-        return self.aligned(self.tree.without_forces())
+        """The same machine without friction and springs, so that inertia alone is left."""
+        return replace(self, tree=self.tree.without_forces())
 
     def at(self, q: Sequence[Scalar], closed: bool = True) -> Linkage:
         """The machine in one configuration of what leads; not `closed` while Newton's method is at work."""

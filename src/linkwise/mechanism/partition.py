@@ -69,16 +69,6 @@ class Partition:
         return self.order or ((Block(self.rows, left),) if left else ())
 
     @cached_property
-    def driven(self) -> tuple[int, ...]:
-        """Leading coordinates whose accelerations are given to the inverse model."""
-        return tuple(v for v in self.independent if v in self.active)
-
-    @cached_property
-    def free(self) -> tuple[int, ...]:
-        """Leading coordinates that only springs act on."""
-        return tuple(v for v in self.independent if v not in self.active)
-
-    @cached_property
     def spans(self) -> tuple[range, ...]:
         """For each loop the places of its equations among all."""
         found, at = [], 0

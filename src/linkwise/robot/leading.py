@@ -48,8 +48,9 @@ def reference(value: Any, joints: Sequence[Joint]) -> tuple[tuple[str, tuple[flo
     return tuple(found)
 
 
-def check_leads(robot: Robot) -> None:
-    """Refuse leads that are no joints with coordinates."""
+def check_robot(robot: Robot) -> None:
+    """Refuse names that two coordinates would have, and leads that are no joints with coordinates."""
+    coordinates.packed(robot.joints)
     by_name = {j.name: j for j in robot.joints}
     for name in robot.leads:
         if name not in by_name:
@@ -129,14 +130,3 @@ def looped_groups(robot: Robot) -> list[set[str]]:
 def _is_platform(joint: Joint) -> bool:
     """Whether a joint moves in several directions, as what a machine on legs carries does."""
     return joint.freedom.nv > 2 and any(joint.freedom.lengths)
-
-
-def check_coordinates(robot: Robot) -> None:
-    """Refuse names that two coordinates would have."""
-    coordinates.packed(robot.joints)
-
-
-def check_robot(robot: Robot) -> None:
-    """Refuse a robot whose leads or coordinates cannot be."""
-    check_coordinates(robot)
-    check_leads(robot)

@@ -14,7 +14,8 @@ SOLVERS = ("scipy", "ipopt", "uno")
 OPTIMUM = 0.3918545395  # bang-bang, from its end conditions solved to 1e-14
 # T of the RR arm with so many control points and 401 constraint points, found by another program
 OF_COUNT = {8: 0.40544, 10: 0.39935, 12: 0.39569, 15: 0.39523, 20: 0.39304, 30: 0.39232}
-OF_WEIGHT = {0.01: 0.64626, 0.005: 0.56606, 0.001: 0.52208, 0.0: 0.5192}
+OF_WEIGHT = {0.01: 0.64626, 0.005: 0.56606, 0.001: 0.52208}
+LEAST_TIME = 0.51920  # of the PR arm; its plans of 30 control points have local minima close above it
 
 
 def rr(count, solver="uno", **more):
@@ -83,6 +84,13 @@ def test_time_and_effort_of_the_pr_arm(u):
     found = pr(u)
     assert found.converged
     assert found.duration == pytest.approx(OF_WEIGHT[u], abs=5e-5)
+
+
+def test_minimum_time_of_the_pr_arm():
+    """Round-off decides to which of many local minima a solver comes: targets 1e-12 apart gave 0.51920 to 0.51928."""
+    found = pr(0.0)
+    assert found.converged
+    assert LEAST_TIME <= found.duration <= 1.0003 * LEAST_TIME
 
 
 def test_time_and_effort_of_the_pr_arm_by_all_solvers():

@@ -1,5 +1,8 @@
 """Native code that nobody holds is unloaded, and what somebody holds stays."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -38,8 +41,31 @@ def test_what_is_held_stays(small):
 
 @pytest.mark.skipif(native.backend() != "llvm", reason="nothing is loaded")
 def test_more_than_a_process_can_hold_is_refused_in_words(small, monkeypatch):
-    monkeypatch.setattr(native, "MOST", 4)
-    held = [line(200.0 + k) for k in range(6)]
-    with pytest.raises(LinkwiseError, match="Let go of those that you no longer need"):
-        line(300.0)
+    """LLVM would end the process."""
+    monkeypatch.setattr(native, "_look_in", 6)
+    monkeypatch.setattr(native, "_maps", lambda: 0.95)
+    held = [line(200.0 + k) for k in range(5)]
+    for _ in range(2):
+        with pytest.raises(LinkwiseError, match="Let go of functions that you no longer need"):
+            line(300.0)
     assert held[0]([2.0, 1.0]) == 401.0
+
+
+@pytest.mark.skipif(native.backend() != "llvm", reason="nothing is loaded")
+def test_what_nobody_holds_makes_room_before_maps_of_memory_run_out(small, monkeypatch):
+    monkeypatch.setattr(native, "_sweep_at", 1000)
+    monkeypatch.setattr(native, "LOOK", 10)
+    monkeypatch.setattr(native, "_look_in", 10)
+    monkeypatch.setattr(native, "_maps", lambda: 0.5)
+    for k in range(40):
+        line(400.0 + k)
+        assert len(native._functions) <= 10
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="of Linux")
+def test_maps_of_memory_are_counted(monkeypatch):
+    assert 0.0 < native._maps() < 1.0
+    monkeypatch.setattr(native, "Path", lambda name: Path("/nowhere") if "sys" in name else Path(name))
+    assert 0.0 < native._maps() < 1.0
+    monkeypatch.setattr(native, "Path", lambda name: Path("/nowhere"))
+    assert native._maps() == 0.0

@@ -7,7 +7,7 @@ called through ctypes. Broadcasting, casting, `out=` and the release of the inte
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,7 +19,7 @@ FROM_FUNC_AND_DATA_AND_SIGNATURE = 31
 DOUBLE = 12  # NPY_DOUBLE
 NO_IDENTITY = -1
 
-_kept: list[Any] = []  # NumPy keeps pointers into these for ever
+_kept: dict[int, Any] = {}  # by the address of their code: NumPy keeps pointers into these
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
@@ -38,11 +38,17 @@ def make(address: int, name: str, doc: str, inputs: Sequence[Port], outputs: Seq
     data = (ctypes.c_void_p * 1)(None)
     types = (ctypes.c_char * count).from_buffer_copy(bytes([DOUBLE] * count))
     texts = [name.encode(), doc.encode(), signature(inputs, outputs).encode()]
-    _kept.append((functions, data, types, texts))
+    _kept[address] = functions, data, types, texts
     return _factory()(
         ctypes.cast(functions, ctypes.c_void_p), ctypes.cast(data, ctypes.c_void_p), types, 1,
         len(inputs), len(outputs), NO_IDENTITY, texts[0], texts[1], 0, texts[2],
     )  # fmt: skip
+
+
+def forget(addresses: Iterable[int]) -> None:
+    """Let go of what the ufuncs of some code pointed to; they are gone."""
+    for address in addresses:
+        del _kept[address]
 
 
 def watched(ufunc: Callable[..., Any]) -> Callable[..., Any]:

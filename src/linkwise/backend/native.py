@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from linkwise._version import __version__
@@ -17,12 +18,15 @@ from linkwise.locks import ForkSafeLock
 
 BACKENDS = ("llvm", "numpy")
 
-IDLE = 2000  # loaded programs from which on those that nobody holds are unloaded
-MOST = 18_000  # programs that a process can hold: each takes three of the 65,530 maps of memory that a process may have
+IDLE = 256  # loaded programs from which on those that nobody holds are unloaded
+LOOK = 128  # programs to load between two looks at how many maps of memory the process has
+MAPS = 65_530  # that Linux lets a process have, unless told otherwise; a program takes three and more
+FULL = 0.9  # of them, beyond which no more is loaded: LLVM ends the process that can get none
 
 _functions: dict[str, tuple[Any, int]] = {}  # each with the address of its code
 _lock = ForkSafeLock()
 _sweep_at = IDLE
+_look_in = LOOK
 
 
 def lock() -> ForkSafeLock:
@@ -67,18 +71,37 @@ def _loaded(
 
 def _make_room() -> None:
     """Unload what nobody holds, where much is loaded; the lock is held, so that nobody can get hold of it meanwhile."""
-    global _sweep_at
-    if len(_functions) < _sweep_at:
-        return
-    idle = [key for key in _functions if sys.getrefcount(_functions[key][0]) == 2]  # the table's, and the count's own
-    gone = [_functions.pop(key)[1] for key in idle]
-    llvm.unload_objects(gone)
-    _sweep_at = max(IDLE, 2 * len(_functions))
-    if len(_functions) > MOST:
+    global _sweep_at, _look_in
+    _look_in -= 1
+    crowded = _look_in <= 0 and _maps() > FULL / 2
+    if len(_functions) >= _sweep_at or crowded:
+        idle = [
+            key for key in _functions if sys.getrefcount(_functions[key][0]) == 2
+        ]  # the table's, and the count's own
+        gone = [_functions.pop(key)[1] for key in idle]
+        llvm.unload_objects(gone)
+        gufunc.forget(gone)
+        _sweep_at = max(IDLE, 2 * len(_functions))
+    if crowded and _maps() > FULL:
         raise LinkwiseError(
-            f"native code: expected at most {MOST:,} functions in use at a time, got more. Let go of those that you no"
-            " longer need, or spread the work over processes."
+            f"native code: expected room for one more function beside the {len(_functions):,} in use, but this process"
+            " has almost all maps of memory that the system allows. Let go of functions that you no longer need, or"
+            " spread the work over processes."
         )
+    if _look_in <= 0:
+        _look_in = LOOK
+
+
+def _maps() -> float:
+    """How many maps of memory this process has, as a part of what the system allows; 0 where it does not say."""
+    try:
+        count = Path("/proc/self/maps").read_bytes().count(b"\n")
+    except OSError:
+        return 0.0
+    try:
+        return count / int(Path("/proc/sys/vm/max_map_count").read_bytes())
+    except (OSError, ValueError):
+        return count / MAPS
 
 
 def backend() -> str:

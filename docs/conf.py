@@ -25,7 +25,8 @@ napoleon_numpy_docstring = False
 def with_algorithms(app, docname, source):
     """Put all algorithms, which are no functions to autodoc, into the page of public names."""
     lines = []
-    for name, a in sorted(vars(lw.algorithms).items()):
+    for name in lw.algorithms.__all__:
+        a = getattr(lw.algorithms, name)
         if isinstance(a, lw.Algorithm):
             options = ["*", *a.static] if a.static else []
             call = f"linkwise.algorithms.{name}({', '.join([*a.inputs, *options])})"

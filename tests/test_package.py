@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 import linkwise as lw
+import linkwise.robot
 from linkwise.deprecated import MOVED
-
-SOURCE = Path(lw.__file__).read_text()
 
 
 def test_every_public_name_is_there():
@@ -21,15 +20,50 @@ def test_every_public_name_is_there():
     assert set(lw.__all__) <= set(dir(lw))
 
 
-def test_what_type_checkers_see_is_what_there_is():
-    guard = next(n for n in ast.parse(SOURCE).body if isinstance(n, ast.If) and isinstance(n.test, ast.Name))
+@pytest.mark.parametrize("package", [lw, lw.algorithms, linkwise.robot])
+def test_what_type_checkers_see_is_what_there_is(package):
+    body = ast.parse(Path(package.__file__).read_text()).body
+    guard = next(n for n in body if isinstance(n, ast.If) and isinstance(n.test, ast.Name))
     seen = {alias.name: n.module for n in guard.body if isinstance(n, ast.ImportFrom) for alias in n.names}
-    assert seen == lw._HOME
+    assert seen == package._HOME
+    assert set(seen) <= set(package.__all__) <= set(dir(package))
+
+
+@pytest.mark.parametrize("package", [lw.algorithms, linkwise.robot])
+def test_modules_hide_no_names(package):
+    """Whichever is imported first, also where a module has the name of what it holds."""
+    text = """
+import importlib, inspect, sys
+package = importlib.import_module(sys.argv[1])
+for name, home in sorted(package._HOME.items(), reverse="r" in sys.argv):
+    module = importlib.import_module(home)
+    assert getattr(package, name) is getattr(module, name), name
+    assert not inspect.ismodule(getattr(package, name)), name
+for name in list(vars(package)):
+    value = vars(package)[name]
+    assert not inspect.ismodule(value) or name not in package._HOME, name
+exec(f"from {sys.argv[1]} import *")
+"""
+    for order in ("forth", "r"):
+        subprocess.run([sys.executable, "-c", text, package.__name__, order], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'lod'"):
+        _ = package.lod
+
+
+def test_modules_import_names_from_their_homes():
+    """Not from packages that look them up: a thread that imports would wait for one that loads, and that one for it."""
+    for file in Path(lw.__file__).parent.glob("*/**/*.py"):
+        for n in ast.walk(ast.parse(file.read_text())):
+            package = {"linkwise.algorithms": lw.algorithms, "linkwise.robot": linkwise.robot}.get(
+                getattr(n, "module", None)
+            )
+            if package and isinstance(n, ast.ImportFrom):
+                assert not {a.name for a in n.names} & set(package._HOME), (file, n.lineno)
 
 
 def test_algorithms_say_what_they_are():
     """To `help`, to editors and in a prompt: their own words, not those of the class."""
-    every = [value for value in vars(lw.algorithms).values() if isinstance(value, lw.Algorithm)]
+    every = [a for a in (getattr(lw.algorithms, name) for name in lw.algorithms.__all__) if isinstance(a, lw.Algorithm)]
     assert len(every) > 40
     assert all(getattr(lw, a.name) is a for a in every if a.name in lw.__all__)
     for a in every:
@@ -75,7 +109,13 @@ def test_import_brings_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-def test_loading_a_tree_brings_no_platforms():
-    text = "import sys, linkwise as lw; lw.load('rr'); print('linkwise.platforms' in sys.modules)"
+def test_what_a_tree_does_not_need_is_not_imported():
+    text = """
+import sys, linkwise as lw
+lw.compile(lw.load('rr')).inverse_dynamics([0, 0], [0, 0], [0, 0])
+few = "robot.mjcf robot.urdf robot.xml algorithms.hybrid_dynamics algorithms.sensitivities kernel.columns"
+print([m for m in few.split() + ["platforms", "mechanism.linkage"] if f"linkwise.{m}" in sys.modules])
+print([m for m in ("difflib", "concurrent.futures", "xml", "scipy") if m in sys.modules])
+"""
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert done.stdout.split() == ["[]", "[]"]

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from linkwise._version import __version__ as __version__
-from linkwise.locks import awaited_lock
+from linkwise.lazy import loading as _loading
 
 if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for; `_HOMES` has the same names
     from linkwise import algorithms as algorithms
@@ -110,7 +110,6 @@ _HOMES = {
     "linkwise.vector": "Vec3",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
-_loading = awaited_lock()  # in a child that is forked meanwhile a module would stay half loaded
 
 
 if not TYPE_CHECKING:  # type checkers have the names from above, and would believe any that `__getattr__` takes

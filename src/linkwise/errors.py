@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 
@@ -40,6 +39,8 @@ class UnknownNameError(LinkwiseError):
     """A name that the robot does not have; the message lists those it has."""
 
     def __init__(self, kind: str, name: object, valid: Iterable[str]) -> None:
+        from difflib import get_close_matches  # for a message alone
+
         names = list(valid)
         close = get_close_matches(str(name), names, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""

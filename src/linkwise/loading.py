@@ -8,10 +8,10 @@ from pathlib import PurePath
 
 from linkwise.errors import InputError
 from linkwise.robot import library
-from linkwise.robot import load as load_tree
-from linkwise.robot import save as save_tree
 from linkwise.robot.floating import BASES, floating
+from linkwise.robot.load import load as load_tree
 from linkwise.robot.robot import Robot
+from linkwise.robot.save import save as save_tree
 from linkwise.robot.source import PathOrText, refuse_errors
 
 

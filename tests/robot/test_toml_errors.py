@@ -10,6 +10,7 @@ from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.errors import LinkwiseError
 from linkwise.robot import load_toml
 from linkwise.robot.library import bundled
+from linkwise.robot.toml import with_side
 from linkwise.robot.toml_writer import to_toml
 from support.everything import everything
 
@@ -187,7 +188,7 @@ def test_sources_that_are_no_files(tmp_path):
 def test_bad_side_files(side, message):
     robot = load_toml(ARM + "limits = { lower = -1, upper = 1 }\n")
     with pytest.raises(LinkwiseError) as error:
-        lw.robot.toml.with_side(robot, side.encode())
+        with_side(robot, side.encode())
     assert message in str(error.value)
 
 

@@ -20,7 +20,8 @@ from linkwise.graph.program import Program
 from linkwise.status import StatusLine
 
 CHUNK = 500  # operations in a function: more of them spill more, fewer pass more through memory
-CHUNKS_IN_MODULE = 5
+CHUNKS_IN_MODULE = 2  # more share a little work, fewer keep all cores busy to the end
+LEVELS = (2, 1)  # of optimisation: of the loop, of the chunks
 PATIENCE = 1.0  # seconds before a terminal is told
 PYTHON = ("PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")  # what code may call of the interpreter
 
@@ -90,7 +91,7 @@ def machine(opt: int) -> Any:
     )
 
 
-def compile_objects(program: Program) -> list[bytes]:
+def compile_objects(program: Program, levels: tuple[int, int] = LEVELS) -> list[bytes]:
     """Object files of a program; the first has the function `loop`.
 
     Long programs have many, which are compiled side by side; a terminal is told how far that has come.
@@ -104,7 +105,7 @@ def compile_objects(program: Program) -> list[bytes]:
             line.write(f"compiling {program.name}, {length} operations: {done} of {len(texts)} parts")
 
     try:
-        return side_by_side([partial(_object, text, k == 0) for k, text in enumerate(texts)], watch)
+        return side_by_side([partial(_object, text, levels[k > 0]) for k, text in enumerate(texts)], watch)
     finally:
         line.wipe()
 
@@ -123,14 +124,14 @@ def unload_objects(addresses: Sequence[int]) -> None:
 # ---- steps that are done apart: each closes what it opens, the last first, whatever happens
 
 
-def _object(text: str, optimised: bool) -> bytes:
+def _object(text: str, level: int) -> bytes:
     """The object file of one module."""
     llvm = binding()
     with ExitStack() as opened:
         context = opened.enter_context(llvm.create_context())
         module = opened.enter_context(llvm.parse_assembly(text, context))
-        tm = opened.enter_context(machine(2 if optimised else 1))
-        if optimised:  # the loop gains by LLVM's passes; straight-line chunks run faster without them
+        tm = opened.enter_context(machine(level))
+        if level == 2:  # the loop gains by LLVM's passes; straight-line chunks run faster without them
             options = opened.enter_context(llvm.create_pipeline_tuning_options(speed_level=2))
             options.slp_vectorization = options.loop_vectorization = False
             builder = opened.enter_context(llvm.create_pass_builder(tm, options))

@@ -41,7 +41,7 @@ def function(program: Program, doc: str = "") -> Callable[..., Any]:
     return _native(program, doc)
 
 
-def _native(program: Program, doc: str) -> Any:
+def _native(program: Program, doc: str, levels: tuple[int, int] = llvm.LEVELS) -> Any:
     """The program as a native ufunc, from this process, from the cache on disk, or compiled now."""
     facts = (__version__, cache.MAGIC, program.digest, program.name, llvm.identity())
     key = hashlib.sha256(repr(facts).encode()).hexdigest()
@@ -49,7 +49,7 @@ def _native(program: Program, doc: str) -> Any:
         if key not in _functions:
             objects = cache.read(key)
             if objects is None:
-                objects = without_collector(lambda: llvm.compile_objects(program))
+                objects = without_collector(lambda: llvm.compile_objects(program, levels))
                 cache.write(key, objects)
             _make_room()
             _functions[key] = _loaded(objects, program.name, doc, program.arguments, program.outputs)
@@ -138,5 +138,5 @@ def _works() -> bool:
 
 def _self_test() -> None:
     program = trace("self_test", lambda x: ([x[0] + 2.0 * x[1]],), [Port("x", (2,))], [Port("y", (1,))])
-    if not (_native(program, "")([[1.0, 2.0]] * 5) == 5.0).all():
+    if not (_native(program, "", (0, 0))([[1.0, 2.0]] * 5) == 5.0).all():
         raise RuntimeError("a trial kernel gave a wrong answer")

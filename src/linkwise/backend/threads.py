@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwise.backend.arrays import targets
 from linkwise.graph.program import Program
 from linkwise.locks import ForkSafeLock
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 SMALLEST = 256  # rows below which a second thread costs more than it saves
 PLAIN = (np.ndarray, np.memmap, type(None))  # arrays that a ufunc takes as they are
@@ -71,5 +73,7 @@ def _special(x: Any) -> bool:
 def _pool(threads: int) -> ThreadPoolExecutor:
     with _lock:
         if threads not in _pools:
+            from concurrent.futures import ThreadPoolExecutor  # for large batches alone
+
             _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="linkwise")
         return _pools[threads]

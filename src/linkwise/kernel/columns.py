@@ -15,69 +15,34 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms import forward_dynamics, forward_dynamics_derivatives, inverse_dynamics
 from linkwise.algorithms.algorithm import INPUTS, Algorithm, Cheapest, Derivation, World
 from linkwise.algorithms.derivative_of import derivative
+from linkwise.algorithms.derivatives import forward_dynamics_derivatives
 from linkwise.algorithms.differentiate import derivatives
+from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.algorithms.integration import q_dot
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.backend import arrays, native
 from linkwise.backend.call import caller
 from linkwise.errors import InputError
 from linkwise.graph.program import Port, Program, trace
 from linkwise.jet import Jet
 from linkwise.kernel.derived import evaluate
-from linkwise.kernel.kernel import Kernel, ports, robot_depths, settled, surrounded
+from linkwise.kernel.kernel import Kernel, ports, settled, surrounded
 from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
-EACH = 50  # operations for an entry of a matrix, as measured on chains
-SOLVED = 25  # operations for a pair of coordinates on the way to a third, where a matrix is solved with
-LARGE = 400_000  # operations from which columns are computed one after the other: more take many seconds to compile
-MOST = 3_000_000  # operations of a program that are still worth starting on
 
-# what to ask for instead of what is too large
-INSTEAD = {
-    "linearization": "Use forward_dynamics_derivatives, which has its parts.",
-    "inverse_dynamics_hessian": "Use inverse_dynamics_hessian_vector, which has its products with directions.",
-    "coriolis_matrix": "Use bias_forces, which has its product with qd.",
-    "regressor": "Turn the numbers that you look for into an input, parameters=..., and differentiate.",
-}
-
-
-def kernel_of(robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any]) -> Kernel:
-    """The kernel of an algorithm for one robot: one program, or where that would be too large, column by column."""
-    arguments = algorithm.arguments(robot, static)
-    size = expected_operations(robot, algorithm, options, arguments)
-    if size > LARGE and not robot.follows:
-        if algorithm is forward_dynamics_derivatives:
-            return ForwardColumns.of(robot, algorithm, options, static)
-        if algorithm.columns and all(len(INPUTS.get(x, ())) == 1 for _, x in algorithm.columns.pairs):
-            return Columns.of(robot, algorithm, options, static)
-    if size > MOST:
-        raise InputError(
-            f"{algorithm.name}: expected a program of at most {MOST:,} operations, got a robot with {robot.nv} degrees"
-            f" of freedom, for which it would have about {size:,.0f}."
-            f" {INSTEAD.get(algorithm.name, 'Hold joints with robot.lock(names), or ask for a part of the robot.')}"
-        )
-    return Kernel.of(robot, algorithm, options, static)
-
-
-def expected_operations(robot: Robot, algorithm: Algorithm, options: Options, arguments: dict[str, Any]) -> float:
-    """About how many operations the matrices among an algorithm's outputs take, before anything is traced.
-
-    An entry counts where one coordinate moves the other: of a chain half of them, of a robot with many short arms few.
-    Derivatives of accelerations are solved for besides, column by column.
-    """
-    depths = robot_depths(robot)
-    share = sum(depths) / max(1, len(depths)) ** 2
-    shapes = algorithm.signature(arguments)[1]
-    found = ports(robot, algorithm, options, arguments)[2]
-    grown = [port.size for port in found if sum(isinstance(axis, str) for axis in shapes[port.name]) > 1]
-    total = EACH * share * sum(grown)
-    if algorithm.derives and algorithm.derives.base is forward_dynamics:
-        total += SOLVED * sum(d * d for d in depths)
-    return total
+def columns_of(
+    robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any], of: Derivation
+) -> Kernel | None:
+    """The kernel of an algorithm whose outputs are derivatives; None where they cannot be had column by column."""
+    if algorithm is forward_dynamics_derivatives:
+        return ForwardColumns.of(robot, algorithm, options, static)
+    if all(len(INPUTS.get(x, ())) == 1 for _, x in of.pairs):
+        return Columns.of(robot, algorithm, options, static)
+    return None
 
 
 class Columns(Kernel):

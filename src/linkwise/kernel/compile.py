@@ -7,9 +7,9 @@ from typing import Any
 
 from linkwise.algorithms.algorithm import Algorithm
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.kernel.columns import kernel_of
 from linkwise.kernel.dynamics import Dynamics
 from linkwise.kernel.options import Options
+from linkwise.kernel.size import kernel_of
 from linkwise.robot.robot import Robot
 
 

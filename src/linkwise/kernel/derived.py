@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import INPUTS, Algorithm, Cheapest, Derivation
-from linkwise.algorithms.linearization import system
 from linkwise.errors import InputError
 from linkwise.graph.derivative import along, gradient, jacobian
 
@@ -80,6 +79,8 @@ def _hessian_vector(machine: AnyMachine, named: Named, values: Named, derives: D
 
 def _linearization(machine: AnyMachine, named: Named, values: Named, derives: Derivation) -> Sequence[Sequence[Any]]:
     """The system matrices of the derivatives of accelerations."""
+    from linkwise.algorithms.linearization import system  # for one algorithm alone
+
     return system(machine, named["qd"], *_jacobians(machine, named, values, derives))
 
 

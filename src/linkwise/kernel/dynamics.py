@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise import algorithms as alg
+import linkwise.algorithms as alg
 from linkwise.algorithms.algorithm import Algorithm
 from linkwise.errors import GoneError, UnknownNameError
-from linkwise.kernel.columns import kernel_of
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
+from linkwise.kernel.size import kernel_of
 from linkwise.robot.robot import Robot
 
 

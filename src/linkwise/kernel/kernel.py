@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.algorithms.algorithm import INPUTS, MOTION, Algorithm, Cheapest, sizes
-from linkwise.algorithms.differentiate import along_motion
 from linkwise.backend.call import caller
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program, trace
@@ -161,6 +160,8 @@ def _state(
             f"{algorithm.name}: forces depend on {', '.join(needed)}, but its inputs are {', '.join(named)}."
             " Compile it without forces."
         )
+    from linkwise.mechanism.series import along_motion
+
     motion = [named[name] for name in needed]
     q, qd = along_motion(machine, motion, order)
     _, q, qd = machine.complete(q, qd)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import Algorithm, World, dotted, external_on_bodies, moving_base, wrench_of
-from linkwise.algorithms.environment import frame_wrenches, with_joint_laws
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.graph.program import Port
 from linkwise.robot import check, numbers
@@ -112,6 +111,10 @@ class Options:
 
     def tree(self, tree: Tree) -> Tree:
         """The tree with the laws of `joint_forces`."""
+        if not self.joint_forces:
+            return tree
+        from linkwise.algorithms.environment import with_joint_laws
+
         return with_joint_laws(tree, dict(self.joint_forces))
 
     def world(
@@ -130,6 +133,8 @@ class Options:
         base = [Motion(Vec3(*given[name][:3]), Vec3(*given[name][3:])) for name in BASE if name in given]
         world = moving_base(gravity if isinstance(gravity, Vec3) else tree.gravity, *base)
         if self.forces and state is not None:
+            from linkwise.algorithms.environment import frame_wrenches
+
             for name, wrench in frame_wrenches(tree, *state, dict(self.forces), world).items():
                 wrenches[name] = wrenches[name] + wrench if name in wrenches else wrench
         return replace(world, external=external_on_bodies(tree, wrenches), by_laws=bool(self.forces))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
-from linkwise import algorithms as alg
+import linkwise.algorithms as alg
 from linkwise.algorithms.algorithm import Algorithm
 from linkwise.kernel.compile import compile
 from linkwise.kernel.kernel import Kernel

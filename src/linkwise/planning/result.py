@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.algorithms import elastic_feedforward, force_rates, joint_wrenches
+from linkwise.algorithms.elastic_feedforward import elastic_feedforward
+from linkwise.algorithms.force_rates import force_rates
+from linkwise.algorithms.inverse_dynamics import joint_wrenches
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import endings

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms import forward_by_columns, forward_dynamics
+from linkwise.algorithms.forward_by_columns import forward_by_columns
+from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.kernel.compile import compile
 from linkwise.report.bench import interleaved, states
 from linkwise.report.forward_routes import general_chain

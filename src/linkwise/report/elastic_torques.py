@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms import elastic_feedforward
+from linkwise.algorithms.elastic_feedforward import elastic_feedforward
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.kernel.compile import compile
 from linkwise.kernel.kernel import Kernel

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms import bias_forces, forward_dynamics, inbound_outbound, unit_accelerations
 from linkwise.algorithms.algorithm import Algorithm, Outputs, World, algorithm
+from linkwise.algorithms.forces import bias_forces
+from linkwise.algorithms.forward_dynamics import forward_dynamics
+from linkwise.algorithms.inbound_outbound import inbound_outbound
 from linkwise.algorithms.inertia_route import no_inertia_along
+from linkwise.algorithms.walker_orin import unit_accelerations
 from linkwise.figures import COLOURS, style
 from linkwise.kernel.compile import compile
 from linkwise.mechanism import linear

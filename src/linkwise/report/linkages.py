@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwise.algorithms import poses
+from linkwise.algorithms.kinematics import poses
 from linkwise.figures import COLOURS
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array

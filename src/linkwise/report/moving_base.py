@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms import (
-    classical_acceleration,
-    component_acceleration,
-    hybrid_dynamics,
-    inverse_dynamics,
-    mass_matrix,
-    poses,
-)
+from linkwise.algorithms.classical import classical_acceleration, component_acceleration
+from linkwise.algorithms.hybrid_dynamics import hybrid_dynamics
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
+from linkwise.algorithms.kinematics import poses
+from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.motion.trajectory import Array
 from linkwise.report.errata import khalil as literal
 from linkwise.report.errata.draw import Draw

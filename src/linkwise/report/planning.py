@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms import joint_wrenches, poses
+from linkwise.algorithms.inverse_dynamics import joint_wrenches
+from linkwise.algorithms.kinematics import poses
 from linkwise.figures import COLOURS, LIMIT, style
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array

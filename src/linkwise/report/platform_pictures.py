@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.algorithms import poses as link_poses
+from linkwise.algorithms.kinematics import poses as link_poses
 from linkwise.figures import COLOURS, INK, style
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array

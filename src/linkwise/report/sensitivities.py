@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwise.algorithms import inverse_dynamics, inverse_dynamics_derivatives, joint_wrenches
+from linkwise.algorithms.derivatives import inverse_dynamics_derivatives
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.figures import COLOURS, LINE, style
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
@@ -17,9 +18,9 @@ from linkwise.report.errata import barman
 from linkwise.report.experiments import Cell, Experiment, Picture, Table
 from linkwise.report.plots import inline_svg, panels
 from linkwise.report.stanford import quintic
-from linkwise.robot import DHRow
 from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
+from linkwise.robot.table import DHRow
 from linkwise.vector import Vec3
 
 if TYPE_CHECKING:

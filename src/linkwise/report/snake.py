@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms import mass_matrix, poses
+from linkwise.algorithms.kinematics import poses
+from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.figures import COLOURS, style
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array

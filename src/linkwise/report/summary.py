@@ -6,7 +6,7 @@ import math
 from functools import cached_property
 from typing import Any
 
-from linkwise.algorithms import forward_dynamics
+from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.errors import LinkwiseError
 from linkwise.kernel.compile import compile
 from linkwise.kernel.dynamics import Dynamics

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms import force_rates, inverse_dynamics, recursive_lagrangian
 from linkwise.algorithms.algorithm import Algorithm
+from linkwise.algorithms.force_rates import force_rates
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
+from linkwise.algorithms.recursive_lagrangian import recursive_lagrangian
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
 from linkwise.report.bench import interleaved, states

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from linkwise._version import __version__
-from linkwise.algorithms import force_rates, inverse_dynamics, joint_wrench_rates, joint_wrenches
+from linkwise.algorithms.force_rates import force_rates, joint_wrench_rates
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion import Excess, Reversal, Trajectory, column_names, exceeded, reversals, write

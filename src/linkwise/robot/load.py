@@ -1,4 +1,4 @@
-"""Robots by the name of a file, or of a robot that comes with Linkwise."""
+"""Robots by the name of a file, or of a robot that comes with Linkwise; the reader of a form is imported for it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ from pathlib import PurePath
 from linkwise.errors import InputError
 from linkwise.robot.floating import BASES, floating
 from linkwise.robot.library import bundled
-from linkwise.robot.mjcf import load_mjcf
 from linkwise.robot.robot import Robot
 from linkwise.robot.source import PathOrText, Source, refuse_errors
-from linkwise.robot.toml import load_toml, with_side
-from linkwise.robot.urdf import load_urdf
-from linkwise.robot.xml import first_tag
 
 
 def load(source: PathOrText, *, base: str = "fixed", strict: bool = False, side: PathOrText | None = None) -> Robot:
@@ -31,6 +27,8 @@ def load(source: PathOrText, *, base: str = "fixed", strict: bool = False, side:
         raise InputError(f"load base: expected one of {BASES}, got {base!r}.")
     robot, name = _read(source)
     if side is not None:
+        from linkwise.robot.toml import with_side
+
         robot = with_side(robot, side)
     if base == "floating":
         robot = floating(robot)
@@ -48,10 +46,14 @@ def _read(source: PathOrText) -> tuple[Robot, str]:
     path = PurePath(fspath(source))
     suffix = path.suffix.lower()
     if suffix in (".urdf", ".xacro"):
+        from linkwise.robot.urdf import load_urdf
+
         return load_urdf(source), path.name
     if suffix in (".xml", ".mjcf"):
         return _of_xml(source, path.name)
     if suffix == ".toml":
+        from linkwise.robot.toml import load_toml
+
         return load_toml(source), path.name
     if isinstance(source, str) and not suffix and len(path.parts) < 2:
         return bundled(source), source
@@ -62,5 +64,12 @@ def _read(source: PathOrText) -> tuple[Robot, str]:
 
 def _of_xml(source: PathOrText, name: str) -> tuple[Robot, str]:
     """URDF or MJCF, by the document's first element."""
-    is_mjcf = first_tag(Source.of(source, name)) == "mujoco"
-    return (load_mjcf if is_mjcf else load_urdf)(source), name
+    from linkwise.robot.xml import first_tag
+
+    if first_tag(Source.of(source, name)) == "mujoco":
+        from linkwise.robot.mjcf import load_mjcf
+
+        return load_mjcf(source), name
+    from linkwise.robot.urdf import load_urdf
+
+    return load_urdf(source), name

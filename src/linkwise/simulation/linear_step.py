@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.algorithms import forward_dynamics, forward_dynamics_derivatives
+from linkwise.algorithms.derivatives import forward_dynamics_derivatives
+from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.algorithms.integration import q_dot, tangent
 from linkwise.errors import InputError
 from linkwise.kernel.derived import evaluate

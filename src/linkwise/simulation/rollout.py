@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.algorithms import forward_dynamics
 from linkwise.algorithms.environment import called
+from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.errors import InputError
 from linkwise.kernel.kernel import cheapest, settled
 from linkwise.kernel.options import Options

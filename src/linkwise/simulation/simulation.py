@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.algorithms import kinetic_energy, potential_energy
+from linkwise.algorithms.energy import kinetic_energy, potential_energy
 from linkwise.errors import InputError, SimulationError, UnknownNameError
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options

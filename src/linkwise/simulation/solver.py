@@ -275,7 +275,8 @@ def _solver_at_work() -> Any:
 
 def work_scale(robot: Any, q: Array) -> float:
     """Energy that belongs to one unit of motion, J: by it the tolerance of work follows from that of motion."""
-    from linkwise.algorithms import gravity_forces, mass_matrix
+    from linkwise.algorithms.forces import gravity_forces
+    from linkwise.algorithms.mass_matrix import mass_matrix
 
     position = q.tolist()
     M = mass_matrix.plain(robot, position)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.algorithms import tree_positions
+from linkwise.algorithms.closure import tree_positions
 from linkwise.errors import InputError, ModelError
 from linkwise.mechanism.assemble import Assembler, assembled
 from linkwise.mechanism.machine import machine_of

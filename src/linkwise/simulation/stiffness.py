@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from linkwise.algorithms import mass_matrix
+from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.tracing import Port, caller, finish, forward
 from linkwise.robot.drive import Friction

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from linkwise.report.errata.sensed import Sensed
 from linkwise.report.errata.study import NOTHING, Form, Forms, Printed, chosen, minus, same, second
-from linkwise.robot import DHRow
 from linkwise.robot.joint import KINDS
+from linkwise.robot.table import DHRow
 from linkwise.rotation import rot_x, rot_z
 from linkwise.scalar import Scalar
 from linkwise.spatial import symmetric

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from linkwise.report.errata.study import NOTHING, Form, Forms, Printed, chosen, same, second, zero
-from linkwise.robot import DHRow
 from linkwise.robot.joint import KINDS
+from linkwise.robot.table import DHRow
 from linkwise.rotation import rot_x, rot_z
 from linkwise.scalar import Scalar
 from linkwise.spatial import symmetric

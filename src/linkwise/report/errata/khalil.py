@@ -24,8 +24,7 @@ from linkwise.report.errata.study import (
     second,
     zero,
 )
-from linkwise.robot import KhalilRow
-from linkwise.robot.table import Row
+from linkwise.robot.table import KhalilRow, Row
 from linkwise.rotation import rot_x, rot_z
 from linkwise.spatial import Inertia, Pose
 from linkwise.vector import Vec3

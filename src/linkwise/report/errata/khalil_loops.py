@@ -9,8 +9,7 @@ import numpy as np
 
 from linkwise.report.errata.khalil import State, hat, inertia, inverse, transform
 from linkwise.report.errata.study import NOTHING, Array, Forms, Printed, chosen, same, zero
-from linkwise.robot import KhalilRow
-from linkwise.robot.table import Row
+from linkwise.robot.table import KhalilRow, Row
 
 FORMS: Forms = {
     "(57)": (lambda W, Gamma: W.T @ Gamma, lambda W, Gamma: W @ Gamma),  # W = dqd_p / dqd_a

@@ -13,8 +13,8 @@ import numpy as np
 
 from linkwise.report.errata.khalil import hat
 from linkwise.report.errata.study import NOTHING, Array, Form, Forms, Printed, chosen, minus, same, second, zero
-from linkwise.robot import DHRow
 from linkwise.robot.joint import KINDS
+from linkwise.robot.table import DHRow
 from linkwise.rotation import rot_x, rot_z
 from linkwise.spatial import symmetric
 

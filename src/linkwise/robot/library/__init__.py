@@ -11,7 +11,6 @@ from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.robot import Robot
 from linkwise.robot.source import Source
-from linkwise.robot.toml import read
 from linkwise.spatial import Pose
 from linkwise.vector import ZERO3, Vec3
 
@@ -39,6 +38,8 @@ def bundled(name: str) -> Robot:
     if name not in _robots():
         unknown = UnknownNameError("robot", name, sorted([*_robots(), *PLATFORMS]))
         raise InputError(f"load {name!r}: expected a .urdf, .toml or .xml file or a robot's name, got an {unknown}")
+    from linkwise.robot.toml import read
+
     return read(Source(f"{name}.toml", (FOLDER / f"{name}.toml").read_bytes()))
 
 

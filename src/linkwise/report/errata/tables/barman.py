@@ -6,13 +6,17 @@ from functools import partial
 from math import pi
 from typing import Any, NamedTuple
 
-from linkwise.algorithms import inverse_dynamics, joint_wrenches, pose, velocity
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
+from linkwise.algorithms.kinematics import pose, velocity
 from linkwise.report.errata import barman
 from linkwise.report.errata.barman import Load
 from linkwise.report.errata.draw import Draw
 from linkwise.report.errata.erratum import Erratum
 from linkwise.report.errata.study import Printed, Study, relative
-from linkwise.robot import DHRow, Frame, Robot, standard_dh
+from linkwise.robot.dh import standard_dh
+from linkwise.robot.link import Frame
+from linkwise.robot.robot import Robot
+from linkwise.robot.table import DHRow
 from linkwise.scalar import Scalar
 from linkwise.spatial import Pose
 from linkwise.vector import Mat3, Vec3

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.algorithms import inverse_dynamics
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.report.errata.draw import Draw
 from linkwise.report.errata.erratum import Erratum
 from linkwise.report.errata.guarino import force_rates
 from linkwise.report.errata.study import Printed, Study
-from linkwise.robot import DHRow, modified_dh
+from linkwise.robot.dh import modified_dh
+from linkwise.robot.table import DHRow
 from linkwise.scalar import Scalar
 from linkwise.vector import Vec3
 

@@ -8,14 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.algorithms import World, inverse_dynamics, mass_matrix
-from linkwise.algorithms.algorithm import external_on_bodies
+from linkwise.algorithms.algorithm import World, external_on_bodies
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
+from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.report.errata import hua
 from linkwise.report.errata.draw import Draw
 from linkwise.report.errata.erratum import Erratum
 from linkwise.report.errata.hua import Arm, Body
 from linkwise.report.errata.study import Printed, Study, relative
-from linkwise.robot import Drive, Joint, Link, Motor, Robot
+from linkwise.robot.drive import Drive, Motor
+from linkwise.robot.joint import Joint
+from linkwise.robot.link import Link
+from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.rotation import rot_x
 from linkwise.spatial import Motion, Pose, Wrench

@@ -9,15 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.algorithms import acceleration, inverse_dynamics, jacobian
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
+from linkwise.algorithms.kinematics import acceleration, jacobian
 from linkwise.report.errata import khalil_loops
 from linkwise.report.errata.draw import Draw
 from linkwise.report.errata.khalil import hat
 from linkwise.report.errata.khalil_loops import Leg, Mechanism, Platform
 from linkwise.report.errata.study import Array, Printed, Study
-from linkwise.robot import Joint, KhalilRow, Link, Robot
-from linkwise.robot import khalil as tree_of
-from linkwise.robot.table import Row
+from linkwise.robot.dh import khalil as tree_of
+from linkwise.robot.joint import Joint
+from linkwise.robot.link import Link
+from linkwise.robot.robot import Robot
+from linkwise.robot.table import KhalilRow, Row
 from linkwise.rotation import from_quaternion
 
 # ---- linkages

@@ -7,14 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.algorithms import inverse_dynamics, mass_matrix, pose
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
+from linkwise.algorithms.kinematics import pose
+from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.report.errata import khalil
 from linkwise.report.errata.draw import Draw
 from linkwise.report.errata.khalil import State
 from linkwise.report.errata.study import Array, Printed, Study
-from linkwise.robot import Friction, Joint, KhalilRow, Link, Robot
-from linkwise.robot import khalil as tree_of
-from linkwise.robot.table import Row
+from linkwise.robot.dh import khalil as tree_of
+from linkwise.robot.drive import Friction
+from linkwise.robot.joint import Joint
+from linkwise.robot.link import Link
+from linkwise.robot.robot import Robot
+from linkwise.robot.table import KhalilRow, Row
 
 TREE = (0, 1, 2, 1, 4, 4)  # antecedents
 CHAIN = (0, 1, 2, 3)

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.algorithms import inverse_dynamics, mass_matrix
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
+from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.report.errata import nasser
 from linkwise.report.errata.draw import Draw
 from linkwise.report.errata.erratum import Erratum
 from linkwise.report.errata.nasser import State, Tree
 from linkwise.report.errata.study import Array, Printed, Study
-from linkwise.robot import Link, Robot
+from linkwise.robot.link import Link
+from linkwise.robot.robot import Robot
 from linkwise.rotation import rot_x, rot_z
 from linkwise.spatial import Pose
 from linkwise.vector import EZ, Mat3, Vec3

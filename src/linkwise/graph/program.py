@@ -7,7 +7,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -52,7 +52,7 @@ class Program:
     `schedule` lists the live nodes, arguments before uses, without inputs and constants. A program with ports that have
     steps is run once for each step; `carries` are pairs (output, input): what an output was in a step, the input is in
     the next. `before` is a loop that runs first, in each step anew, and gives some of the inputs; the others are
-    the `arguments`.
+    the `arguments`. `dtype` says in which numbers all this is done, "float64" or "float32".
     """
 
     name: str
@@ -62,6 +62,7 @@ class Program:
     results: tuple[tuple[Node, ...], ...]
     carries: tuple[tuple[int, int], ...] = ()
     before: Before | None = None
+    dtype: str = "float64"
 
     def __post_init__(self) -> None:
         if self.before:
@@ -76,6 +77,13 @@ class Program:
     def repeated(self) -> bool:
         """Whether the program runs in steps."""
         return any(p.steps for p in (*self.inputs, *self.outputs))
+
+    def in_numbers(self, dtype: str) -> Program:
+        """The same program in another kind of numbers."""
+        if dtype == self.dtype:
+            return self
+        before = self.before and replace(self.before, body=self.before.body.in_numbers(dtype))
+        return replace(self, before=before, dtype=dtype)
 
     @cached_property
     def schedule(self) -> tuple[Node, ...]:
@@ -116,7 +124,7 @@ class Program:
         for group in self.leaves:
             for n in group:
                 place[n.index] = len(place)
-        facts: list[Any] = [self.inputs, self.outputs, self.carries]
+        facts: list[Any] = [self.inputs, self.outputs, self.carries, self.dtype]
         for n in self.schedule:
             facts.append(n.op)
             for a in n.args:

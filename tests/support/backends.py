@@ -31,7 +31,7 @@ def every_op() -> Program:
 def native(
     program: Program, lanes: int = 4, fma: bool = True, chunk: int = 500, in_module: int = 16
 ) -> Callable[..., Any]:
-    """The program in native code of a chosen form; nothing is taken from a cache. LLVM splits vectors that are too wide."""
+    """The program in native code of a chosen form, not from a cache; LLVM splits vectors that are too wide."""
     here = llvm.target()
     if fma and not here.fma:
         pytest.skip("this machine has no fused multiply-add")

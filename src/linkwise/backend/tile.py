@@ -55,7 +55,7 @@ def _sparse_port(j: int, port: Port, layout: Layout, target: Target) -> str:
     """A store that writes zeros without reading them, where rows are contiguous and a tile is full."""
     rank = len(port.shape)
     whole, test = _whole(port, target)
-    runs, last = len(layout.runs), port.size - target.lanes
+    runs, last = len(layout.runs), port.size - target.block
     step = f"""%to = getelementptr i32, ptr @places{j}, i64 %bk
 call void @scatter(ptr %buffer, ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {port.shape[-1]}, i64 %rows)"""
     return f"""{_head(f"store_port{j}", rank)}
@@ -130,6 +130,7 @@ SIGNATURE = "(ptr noalias %buffer, ptr %a, i64 %rs, i64 %cs, i64 %n, i64 %rows) 
 def _load_tile(target: Target) -> str:
     """Rows to lanes: number k of each row into vector k. Rows beyond the last repeat it."""
     lanes, t, real, size = target.lanes, target.vector, target.real.name, target.real.bytes
+    block, part = target.block, _part(target)
     rows = "\n".join(
         f"""%in{r} = icmp ult i64 {r}, %last
 %row{r} = select i1 %in{r}, i64 {r}, i64 %last
@@ -138,10 +139,11 @@ def _load_tile(target: Target) -> str:
         for r in range(lanes)
     )
     loads = "\n".join(
-        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %k\n%x{r} = load {t}, ptr %p{r}, align {size}"
+        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %k\n%x{r} = load {part}, ptr %p{r}, align {size}"
         for r in range(lanes)
     )
-    turned, names = _transpose([f"%x{r}" for r in range(lanes)], t)
+    joined, names = _joined([f"%x{r}" for r in range(lanes)], target)
+    turned, names = _transpose(names, target)
     stores = "\n".join(
         f"%b{r} = getelementptr {t}, ptr %b, i64 {r}\nstore {t} {name}, ptr %b{r}, align {target.bytes}"
         for r, name in enumerate(names)
@@ -157,16 +159,16 @@ define internal void @load_tile{SIGNATURE}
 %last = sub i64 %rows, 1
 {rows}
 %contiguous = icmp eq i64 %cs, {size}
-%wide = icmp uge i64 %n, {lanes}
+%wide = icmp uge i64 %n, {block}
 %fast = and i1 %contiguous, %wide
 br i1 %fast, label %blocks, label %single
 blocks:
 %k = phi i64 [0, %entry], [%k3, %blocks]
-{loads}
+{loads}{joined}
 {turned}
 %b = getelementptr {t}, ptr %buffer, i64 %k
 {stores}
-{_advance(lanes)}
+{_advance(block)}
 br i1 %done, label %exit, label %blocks
 single:
 %s = phi i64 [0, %entry], [%s2, %single]
@@ -185,14 +187,16 @@ ret void
 def _store_tile(target: Target) -> str:
     """Lanes to rows; rows beyond the last are not written."""
     lanes, t, real, size = target.lanes, target.vector, target.real.name, target.real.bytes
+    block, part = target.block, _part(target)
     rows = _row_starts(lanes)
     loads = "\n".join(
         f"%b{r} = getelementptr {t}, ptr %b, i64 {r}\n%x{r} = load {t}, ptr %b{r}, align {target.bytes}"
-        for r in range(lanes)
+        for r in range(block)
     )
-    turned, names = _transpose([f"%x{r}" for r in range(lanes)], t)
+    turned, names = _transpose([f"%x{r}" for r in range(block)], target)
+    parted, names = _parted(names, target)
     stores = "\n".join(
-        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %k\nstore {t} {name}, ptr %p{r}, align {size}"
+        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %k\nstore {part} {name}, ptr %p{r}, align {size}"
         for r, name in enumerate(names)
     )
     return f"""
@@ -200,7 +204,7 @@ define internal void @store_tile{SIGNATURE}
 %full = icmp eq i64 %rows, {lanes}
 {rows}
 %contiguous = icmp eq i64 %cs, {size}
-%wide = icmp uge i64 %n, {lanes}
+%wide = icmp uge i64 %n, {block}
 %f1 = and i1 %contiguous, %wide
 %fast = and i1 %f1, %full
 br i1 %fast, label %blocks, label %row
@@ -208,9 +212,9 @@ blocks:
 %k = phi i64 [0, %entry], [%k3, %blocks]
 %b = getelementptr {t}, ptr %buffer, i64 %k
 {loads}
-{turned}
+{turned}{parted}
 {stores}
-{_advance(lanes)}
+{_advance(block)}
 br i1 %done, label %exit, label %blocks
 {_by_numbers(f"%sb = getelementptr {t}, ptr %buffer, i64 %s", target)}
 }}"""
@@ -219,23 +223,25 @@ br i1 %done, label %exit, label %blocks
 def _store_runs(target: Target) -> str:
     """Lanes to rows of a full tile: runs of zero blocks, written as such, between runs of blocks from the buffer."""
     lanes, t, real, size = target.lanes, target.vector, target.real.name, target.real.bytes
+    block, part = target.block, _part(target)
     rows = _row_starts(lanes)
     zeros = "\n".join(
-        f"%z{r} = getelementptr {real}, ptr %a{r}, i64 %zc\nstore {t} zeroinitializer, ptr %z{r}, align {size}"
+        f"%z{r} = getelementptr {real}, ptr %a{r}, i64 %zc\nstore {part} zeroinitializer, ptr %z{r}, align {size}"
         for r in range(lanes)
     )
     loads = "\n".join(
         f"%y{r} = getelementptr {t}, ptr %b, i64 {r}\n%x{r} = load {t}, ptr %y{r}, align {target.bytes}"
-        for r in range(lanes)
+        for r in range(block)
     )
-    turned, names = _transpose([f"%x{r}" for r in range(lanes)], t)
+    turned, names = _transpose([f"%x{r}" for r in range(block)], target)
+    parted, names = _parted(names, target)
     stores = "\n".join(
-        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %dc\nstore {t} {name}, ptr %p{r}, align {size}"
+        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %dc\nstore {part} {name}, ptr %p{r}, align {size}"
         for r, name in enumerate(names)
     )
 
-    def column(name: str, block: str) -> str:  # the last block may overlap the one before it
-        return f"""%{name}k = mul i64 {block}, {lanes}
+    def column(name: str, number: str) -> str:  # the last block may overlap the one before it
+        return f"""%{name}k = mul i64 {number}, {block}
 %{name}o = icmp ugt i64 %{name}k, %top
 %{name}c = select i1 %{name}o, i64 %top, i64 %{name}k"""
 
@@ -270,9 +276,9 @@ dense:
 %b = phi ptr [%from, %between], [%b1, %dense]
 {column("d", "%db")}
 {loads}
-{turned}
+{turned}{parted}
 {stores}
-%b1 = getelementptr {t}, ptr %b, i64 {lanes}
+%b1 = getelementptr {t}, ptr %b, i64 {block}
 %db1 = add i64 %db, 1
 %dmore = icmp ult i64 %db1, %de
 br i1 %dmore, label %dense, label %next
@@ -333,28 +339,62 @@ def _row_starts(lanes: int) -> str:
     return "\n".join(f"%off{r} = mul i64 {r}, %rs\n%a{r} = getelementptr i8, ptr %a, i64 %off{r}" for r in range(lanes))
 
 
-def _advance(lanes: int) -> str:
+def _advance(block: int) -> str:
     """The next block of columns; the last one may overlap the one before it."""
-    return f"""%k2 = add i64 %k, {lanes}
-%top = sub i64 %n, {lanes}
+    return f"""%k2 = add i64 %k, {block}
+%top = sub i64 %n, {block}
 %over = icmp ugt i64 %k2, %top
 %k3 = select i1 %over, i64 %top, i64 %k2
 %done = icmp uge i64 %k2, %n"""
 
 
-def _transpose(rows: list[str], t: str) -> tuple[str, list[str]]:
-    """A square transposition by halves: after the step of width w, blocks of w by w have changed places."""
-    lanes, width, lines = len(rows), 1, []
-    while width < lanes:
+def _part(target: Target) -> str:
+    """The type of a block of one row."""
+    return f"<{target.block} x {target.real.name}>"
+
+
+def _joined(rows: list[str], target: Target) -> tuple[str, list[str]]:
+    """Blocks of single rows joined to vectors: of rows 0, 4, 8, ..., of rows 1, 5, 9, ..., and so on."""
+    block, width, lines = target.block, target.block, [""]
+    while width < target.lanes:
+        t, joined = f"<{width} x {target.real.name}>", []
+        for start in range(0, len(rows), 2 * block):
+            for k in range(start, start + block):
+                lines.append(f"%j{width}_{k} = {_shuffle(t, rows[k], rows[k + block], range(2 * width))}")
+                joined.append(f"%j{width}_{k}")
+        rows, width = joined, 2 * width
+    return "\n".join(lines), rows
+
+
+def _parted(vectors: list[str], target: Target) -> tuple[str, list[str]]:
+    """Vectors of blocks of several rows, parted into these rows again."""
+    block, lines, rows = target.block, [""], []
+    if block == target.lanes:
+        return "", vectors
+    for r in range(target.lanes):
+        first = r - r % block
+        lines.append(f"%w{r} = {_shuffle(target.vector, vectors[r % block], 'poison', range(first, first + block))}")
+        rows.append(f"%w{r}")
+    return "\n".join(lines), rows
+
+
+def _transpose(rows: list[str], target: Target) -> tuple[str, list[str]]:
+    """Square transpositions side by side, by halves: after the step of width w, blocks of w by w have moved."""
+    lanes, t, width, lines = target.lanes, target.vector, 1, []
+    while width < len(rows):
         turned = list(rows)
-        for i in range(lanes):
+        for i in range(len(rows)):
             if i & width:
                 continue
             j = i | width
             for out, shift in ((i, 0), (j, width)):
                 picks = [(k & ~width) + shift + (lanes if k & width else 0) for k in range(lanes)]
-                mask = ", ".join(f"i32 {p}" for p in picks)
                 turned[out] = f"%tr{width}_{out}"
-                lines.append(f"{turned[out]} = shufflevector {t} {rows[i]}, {t} {rows[j]}, <{lanes} x i32> <{mask}>")
+                lines.append(f"{turned[out]} = {_shuffle(t, rows[i], rows[j], picks)}")
         rows, width = turned, 2 * width
     return "\n".join(lines), rows
+
+
+def _shuffle(t: str, a: str, b: str, picks: Sequence[int]) -> str:
+    mask = ", ".join(f"i32 {p}" for p in picks)
+    return f"shufflevector {t} {a}, {t} {b}, <{len(picks)} x i32> <{mask}>"

@@ -7,7 +7,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -78,13 +78,6 @@ class Program:
         """Whether the program runs in steps."""
         return any(p.steps for p in (*self.inputs, *self.outputs))
 
-    def in_numbers(self, dtype: str) -> Program:
-        """The same program in another kind of numbers."""
-        if dtype == self.dtype:
-            return self
-        before = self.before and replace(self.before, body=self.before.body.in_numbers(dtype))
-        return replace(self, before=before, dtype=dtype)
-
     @cached_property
     def schedule(self) -> tuple[Node, ...]:
         seen: set[int] = set()
@@ -143,12 +136,14 @@ def trace(
     outputs: Sequence[Port],
     *,
     before: Before | None = None,
+    dtype: str = "float64",
 ) -> Program:
     """The program of `function`, called once with a flat list of nodes for each input.
 
-    It returns one flat sequence of values for each output, numbers where they do not depend on the inputs.
+    It returns one flat sequence of values for each output, numbers where they do not depend on the inputs. What counts
+    as round-off in it, `scalar.tolerance`, is that of the kind of numbers.
     """
-    graph = Graph(MOST)
+    graph = Graph(MOST, dtype)
     leaves = []
     for port in inputs:
         leaves.append(tuple(graph.input(f"{port.name}{k + 1}" if port.shape else port.name) for k in range(port.size)))
@@ -216,4 +211,4 @@ def finish(
         if len(flat) != port.size:
             raise LinkwiseError(f"{name}: expected {port.size} numbers for {port.name}, got {len(flat)}.")
         results.append(tuple(lift(graph, x) for x in flat))
-    return Program(name, tuple(inputs), tuple(outputs), tuple(leaves), tuple(results), before=before)
+    return Program(name, tuple(inputs), tuple(outputs), tuple(leaves), tuple(results), (), before, graph.dtype)

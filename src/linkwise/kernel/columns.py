@@ -131,8 +131,7 @@ class Columns(Kernel):
 
     def _part(self, x: str) -> Program:
         if x not in self.parts:
-            part = _column(self.robot, self.algorithm, self.options, self.static, x)
-            self.parts[x] = part.in_numbers(self.options.dtype)
+            self.parts[x] = _column(self.robot, self.algorithm, self.options, self.static, x)
         return self.parts[x]
 
     def count(self) -> Counter[str]:
@@ -234,7 +233,8 @@ def _column(robot: Robot, algorithm: Algorithm, options: Options, static: dict[s
         return [flat[o] for o, _ in wanted]
 
     shapes = [Port(port.name, port.shape[:-1]) for _, port in wanted]
-    return trace(f"{algorithm.name}_by_{x}", run, [*standard, *extra, Port("direction", (width,))], shapes)
+    inputs = [*standard, *extra, Port("direction", (width,))]
+    return trace(f"{algorithm.name}_by_{x}", run, inputs, shapes, dtype=options.dtype)
 
 
 def _derivation(robot: Robot, algorithm: Algorithm) -> Derivation:

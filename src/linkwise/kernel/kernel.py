@@ -105,7 +105,7 @@ def _trace(robot: Robot, algorithm: Algorithm, options: Options, arguments: dict
         names = algorithm.signature(arguments)[1]
         return [x for name, x in zip(names, values, strict=True) if name in kept]
 
-    program = trace(algorithm.name, run, [*standard, *extra, *hidden], outputs)
+    program = trace(algorithm.name, run, [*standard, *extra, *hidden], outputs, dtype=options.dtype)
     return closure.closed(program, robot, options) if closure and hidden else program
 
 
@@ -261,7 +261,7 @@ class Kernel(Compiled):
     @classmethod
     def of(cls, robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any]) -> Kernel:
         """The kernel of an algorithm for one robot, traced but not yet compiled."""
-        program = trace_kernel(robot, algorithm, options, static).in_numbers(options.dtype)
+        program = trace_kernel(robot, algorithm, options, static)
         call = caller(program, algorithm.doc, options.threads)
         if robot.loops:
             call = _closure().guided(call, robot, lambda other: cls.of(other, algorithm, options, static))

@@ -32,6 +32,11 @@ class Jet:
             return derivatives[0]
         return cls([d if k < 2 else d * (1.0 / factorial(k)) for k, d in enumerate(derivatives)])
 
+    @property
+    def dtype(self) -> Any:
+        """The kind of numbers that its value is."""
+        return getattr(self.c[0], "dtype", "float64")
+
     def _with(self, other: Scalar) -> list[Scalar]:
         """The terms of the other scalar, as many as this one has."""
         return other.c if isinstance(other, Jet) else [other, *[0.0] * (len(self.c) - 1)]

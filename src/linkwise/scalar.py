@@ -87,6 +87,11 @@ def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     return condition.where(a, b)
 
 
+def tolerance(x: Scalar, of_float64: float, of_float32: float) -> float:
+    """What counts as round-off in a result that comes from x, by the kind of numbers that x is."""
+    return of_float32 if getattr(x, "dtype", "float64") == "float32" else of_float64
+
+
 def is_number(x: Scalar) -> bool:
     """True for a plain real number, whose value may steer how a model is laid out."""
     return isinstance(x, NUMBERS)

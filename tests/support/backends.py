@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from linkwise.backend import c, gufunc, llvm, python
-from linkwise.backend.target import Target
+from linkwise.backend.target import REALS, Target
 from linkwise.graph.op import OPS
 from linkwise.graph.program import Port, Program, trace
 
@@ -31,18 +31,19 @@ def every_op() -> Program:
 def native(
     program: Program, lanes: int = 4, fma: bool = True, chunk: int = 500, in_module: int = 16
 ) -> Callable[..., Any]:
-    """The program in native code of a chosen form; nothing is taken from a cache."""
+    """The program in native code of a chosen form, not from a cache; LLVM splits vectors that are too wide."""
     here = llvm.target()
     if fma and not here.fma:
         pytest.skip("this machine has no fused multiply-add")
-    target = Target(lanes, fma, here.x86)
+    target = Target(lanes, fma, here.x86, REALS[program.dtype])
     with (
-        patch.object(llvm, "target", lambda: target),
+        patch.object(llvm, "target", lambda dtype: target),
         patch.object(llvm, "CHUNK", chunk),
         patch.object(llvm, "CHUNKS_IN_MODULE", in_module),
     ):
         objects = llvm.compile_objects(program)
-    return gufunc.make(llvm.load_objects(objects), program.name, "", program.arguments, program.outputs)
+    address = llvm.load_objects(objects)
+    return gufunc.make(address, program.name, "", program.arguments, program.outputs, program.dtype)
 
 
 def definition(program: Program) -> Callable[..., Any]:

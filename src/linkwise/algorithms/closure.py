@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Outputs, algorithm
-from linkwise.scalar import Scalar, less, number
+from linkwise.scalar import Scalar, less, number, tolerance
 
 if TYPE_CHECKING:
     from linkwise.mechanism.machine import AnyMachine
 
-CLOSED = 1e-9  # of the mechanism's size, or rad: loops that are open less than this are closed
+# of the mechanism's size, or rad: loops that are open less than this are closed
+CLOSED = 1e-9, 1e-5  # in float64 and in float32
 
 
 @algorithm(inputs="q", outputs={"q_tree": ("nt",), "converged": (), "condition": ()})
@@ -22,7 +23,8 @@ def tree_positions(machine: AnyMachine, q: Sequence[Scalar]) -> Outputs:
     at best, large near configurations in which what leads does not determine the rest. Without loops nothing follows.
     """
     at = machine.at(q)
-    return [number(x) for x in at.q], [less(at.openness(), CLOSED)], [at.condition()]
+    gap = at.openness()
+    return [number(x) for x in at.q], [less(gap, tolerance(gap, *CLOSED))], [at.condition()]
 
 
 @algorithm(inputs="q qd qdd", outputs={"q_tree": ("nt",), "qd_tree": ("nr",), "qdd_tree": ("nr",)})

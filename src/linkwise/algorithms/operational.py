@@ -11,12 +11,13 @@ from linkwise.algorithms.kinematics import jacobian
 from linkwise.algorithms.mass_matrix import mass_matrix
 from linkwise.errors import LinkwiseError
 from linkwise.mechanism import linear
-from linkwise.scalar import Scalar, absolute, is_number, less, sqrt, where
+from linkwise.scalar import Scalar, absolute, is_number, less, sqrt, tolerance, where
 
 if TYPE_CHECKING:
     from linkwise.mechanism.machine import AnyMachine
 
-STUCK = 1e-10  # of a direction's own mobility: what is left below this, once the others are held, is round-off
+# of a direction's own mobility: what is left below this, once the others are held, is round-off
+STUCK = 1e-10, 1e-5  # in float64 and in float32
 
 
 @algorithm(inputs="q", outputs={"inertia": (6, 6)}, torques_only=True, frame=REQUIRED)
@@ -63,7 +64,7 @@ def _inverse(A: Sequence[Sequence[Scalar]], frame: str) -> list[Scalar]:
     _, inverse = factors
     sound: Scalar = 1.0  # -1 where a pivot is lost in round-off
     for k, pivot in enumerate(inverse):
-        sound = where(less(absolute(A[k][k] * pivot), 1.0 / STUCK), sound, -1.0)
+        sound = where(less(absolute(A[k][k] * pivot), 1.0 / tolerance(pivot, *STUCK)), sound, -1.0)
     if is_number(sound) and sound < 0.0:
         raise stuck(0)
     columns = [linear.solve(factors, [1.0 if i == j else 0.0 for i in range(6)]) for j in range(6)]

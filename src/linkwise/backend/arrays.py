@@ -14,7 +14,7 @@ from linkwise.graph.program import Port, Program
 
 def _near(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Sine or cosine as native code has them: NaN far out, where the angle modulo a turn is lost."""
-    return lambda x: function(np.where(np.abs(x) < FARTHEST, x, np.nan))
+    return lambda x: function(np.where(np.abs(x) < FARTHEST[x.dtype.name], x, x.dtype.type(np.nan)))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -31,13 +31,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "atan2": np.arctan2,
     "sign": np.sign,
     "abs": np.abs,
-    "less": lambda a, b: np.less(a, b).astype(float),
+    "less": lambda a, b: np.less(a, b).astype(np.result_type(a, b)),
     "where": lambda c, a, b: np.where(c != 0.0, a, b),
 }
 
 
 def _operations(program: Program) -> Callable[[dict[int, Any]], None]:
     """What takes the values of inputs, by node index, and adds those of results; others are dropped after their use."""
+    number = np.dtype(program.dtype).type
     uses: dict[int, int] = {}
     for k, n in enumerate(program.schedule):
         for a in n.args:
@@ -50,7 +51,7 @@ def _operations(program: Program) -> Callable[[dict[int, Any]], None]:
 
     def once(value: dict[int, Any]) -> None:
         for k, n in enumerate(program.schedule):
-            value[n.index] = FUNCTIONS[n.op](*[a.value if a.op == "const" else value[a.index] for a in n.args])
+            value[n.index] = FUNCTIONS[n.op](*[number(a.value) if a.op == "const" else value[a.index] for a in n.args])
             for index in dying.get(k, ()):
                 value.pop(index, None)
 
@@ -64,7 +65,7 @@ def function(program: Program) -> Callable[..., Any]:
 
     def call(*inputs: Any, out: Any = None) -> Any:
         ports = program.arguments
-        arrays = [checked(port, given) for port, given in zip(ports, inputs, strict=True)]
+        arrays = [checked(port, given, program.dtype) for port, given in zip(ports, inputs, strict=True)]
         batch = np.broadcast_shapes(*(a.shape[: a.ndim - p.rank] for a, p in zip(arrays, ports, strict=True)))
         count = {a.shape[a.ndim - p.rank] for a, p in zip(arrays, ports, strict=True) if p.steps}
         if len(count) > 1:
@@ -111,7 +112,7 @@ def _turns(program: Program, before: Before) -> Callable[[dict[int, Any], tuple[
             shared.update({n.index: value[m.index] for n, m in zip(group, leaves[port.name], strict=True)})
         held: dict[int, Any] = {}
         for group, start in zip(carried, before.start, strict=True):
-            begin = [value[m.index] for m in leaves[start]] if isinstance(start, str) else start
+            begin = [value[m.index] for m in leaves[start]] if isinstance(start, str) else np.array(start, body.dtype)
             held.update({n.index: np.broadcast_to(x, batch) for n, x in zip(group, begin, strict=True)})
         going = np.ones(batch, bool)
         for _ in range(before.most):
@@ -137,15 +138,20 @@ def refuse_masks(inputs: Iterable[Any]) -> None:
             raise ValueError("masked numbers")
 
 
-def checked(port: Port, given: Any) -> Any:
-    """An input as an array of floats, by the rules of a ufunc."""
+def castable(given: Any, dtype: str) -> bool:
+    """Whether a kernel takes numbers of one kind for its own: shorter ones, and for float32 all that are real."""
+    return np.can_cast(given, dtype, "safe" if dtype == "float64" else "same_kind")
+
+
+def checked(port: Port, given: Any, dtype: str) -> Any:
+    """An input as an array of the kernel's numbers, by the rules of a ufunc."""
     refuse_masks((given,))
     array = np.asarray(given)
-    if not np.can_cast(array.dtype, np.float64, "safe"):
-        raise TypeError(f"cannot cast {port.name} from {array.dtype} to float64")
+    if not castable(array.dtype, dtype):
+        raise TypeError(f"cannot cast {port.name} from {array.dtype} to {dtype}")
     if not port.fits(array.shape):
         raise ValueError(f"{port.name} has shape {array.shape}, which does not end in {port.shape}")
-    return array.astype(float, copy=False)
+    return array.astype(dtype, copy=False)
 
 
 def _store(program: Program, results: list[Any], value: dict[int, Any], step: int) -> None:
@@ -166,8 +172,8 @@ def targets(program: Program, batch: tuple[int, ...], out: Any, steps: int = 0) 
             continue
         if not isinstance(target, np.ndarray) or target.shape != shape:
             raise ValueError(f"out for {port.name} has no shape {shape}")
-        if not np.can_cast(np.float64, target.dtype, "same_kind"):
-            raise TypeError(f"cannot cast {port.name} from float64 to {target.dtype}")
+        if not np.can_cast(program.dtype, target.dtype, "same_kind"):
+            raise TypeError(f"cannot cast {port.name} from {program.dtype} to {target.dtype}")
         if not target.flags.writeable:
             raise ValueError(f"out for {port.name} is read-only")
-    return [np.empty(shape) if o is None else o for o, shape in zip(given, shapes, strict=True)]
+    return [np.empty(shape, program.dtype) if o is None else o for o, shape in zip(given, shapes, strict=True)]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from ctypes import c_float
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from linkwise.errors import InputError
 from linkwise.graph.before import Before
@@ -14,22 +17,23 @@ from linkwise.graph.node import Node
 from linkwise.graph.program import Port, Program
 from linkwise.graph.show import free, names, operations
 
+# functions of <math.h> and numbers have {f} where C says that they are of the kind float
 EXPRESSIONS = {
     "add": "{0} + {1}",
     "sub": "{0} - {1}",
     "mul": "{0} * {1}",
     "div": "{0} / {1}",
     "neg": "-{0}",
-    "sqrt": "sqrt({0})",
-    "sin": "sin({0})",
-    "cos": "cos({0})",
-    "exp": "exp({0})",
-    "tanh": "tanh({0})",
-    "atan2": "atan2({0}, {1})",
-    "sign": "({0} > 0.0 ? 1.0 : {0} < 0.0 ? -1.0 : 0.0 * {0})",
-    "abs": "fabs({0})",
-    "less": "({0} < {1} ? 1.0 : 0.0)",
-    "where": "({0} != 0.0 ? {1} : {2})",
+    "sqrt": "sqrt{f}({0})",
+    "sin": "sin{f}({0})",
+    "cos": "cos{f}({0})",
+    "exp": "exp{f}({0})",
+    "tanh": "tanh{f}({0})",
+    "atan2": "atan2{f}({0}, {1})",
+    "sign": "({0} > 0.0{f} ? 1.0{f} : {0} < 0.0{f} ? -1.0{f} : 0.0{f} * {0})",
+    "abs": "fabs{f}({0})",
+    "less": "({0} < {1} ? 1.0{f} : 0.0{f})",
+    "where": "({0} != 0.0{f} ? {1} : {2})",
 }
 
 # names that a function, an argument or a value must not have
@@ -45,7 +49,25 @@ MATH = """
     nan nearbyint nextafter nexttoward pow remainder remquo rint round scalb scalbln scalbn signgam significand sin sinh
     sqrt tan tanh tgamma trunc y0 y1 yn
 """
-RESERVED = frozenset((WORDS + MATH).split())
+RESERVED = frozenset([*(WORDS + MATH).split(), *(f"{name}f" for name in MATH.split())])
+
+
+class _Kind(NamedTuple):
+    """Numbers of a program in C: the type, and the suffix of functions and constants."""
+
+    type: str
+    f: str
+
+    def number(self, value: float) -> str:
+        if value != value:
+            return "NAN"
+        short = str(np.float32(c_float(value).value)) if self.f else repr(value)
+        if short in ("inf", "-inf"):
+            return short.replace("inf", "INFINITY")
+        return short + self.f
+
+
+KINDS = {"float64": _Kind("double", ""), "float32": _Kind("float", "f")}
 
 
 def source(program: Program, name: str | None, title: str) -> str:
@@ -69,7 +91,7 @@ def _statements(
     program: Program, arrays: Mapping[str, str] = MappingProxyType({}), others: Sequence[str] = ()
 ) -> list[str]:
     """What a function does with its arguments and with arrays of its own, by input; others are names that it has."""
-    given = _c_names(program, [*arrays.values(), *others])
+    kind, given = KINDS[program.dtype], _c_names(program, [*arrays.values(), *others])
     arguments, outputs = _arguments(program)
     chosen = {**dict(zip((p.name for p in program.arguments), arguments, strict=True)), **arrays}
     inputs = [chosen[p.name] for p in program.inputs]
@@ -77,11 +99,12 @@ def _statements(
 
     def text(n: Node) -> str:
         if n.op == "const":
-            return f"({_number(n.value)})" if n.value < 0 else _number(n.value)
+            return f"({kind.number(n.value)})" if n.value < 0 else kind.number(n.value)
         return place.get(n.index) or given[n.index]
 
     lines = [
-        f"const double {given[n.index]} = {EXPRESSIONS[n.op].format(*map(text, n.args))};" for n in program.schedule
+        f"const {kind.type} {given[n.index]} = {EXPRESSIONS[n.op].format(*map(text, n.args), f=kind.f)};"
+        for n in program.schedule
     ]
     stores = [f"{p}[{k}] = {text(n)};" for p, g in zip(outputs, program.results, strict=True) for k, n in enumerate(g)]
     read = {a.index for n in program.schedule for a in n.args} | {n.index for g in program.results for n in g}
@@ -116,20 +139,24 @@ def _own_names(program: Program, before: Before, function: str) -> _Own:
 def _loop(program: Program, before: Before, own: _Own) -> list[str]:
     """The loop: what is carried is both read and written by the function of a turn."""
     chosen = dict(zip((p.name for p in program.arguments), _arguments(program)[0], strict=True))
-    lines = []
+    lines, kind = [], KINDS[program.dtype]
     for port, start, name in zip(before.carried, before.start, own.arrays, strict=True):
-        begin = [f"{chosen[start]}[{k}]" for k in range(port.size)] if isinstance(start, str) else map(_number, start)
-        lines.append(f"double {name}[{max(1, port.size)}] = {{{', '.join(begin) or '0.0'}}};")
+        if isinstance(start, str):
+            begin = [f"{chosen[start]}[{k}]" for k in range(port.size)]
+        else:
+            begin = [kind.number(x) for x in start]
+        lines.append(f"{kind.type} {name}[{max(1, port.size)}] = {{{', '.join(begin) or kind.number(0.0)}}};")
+    going = f"fabs{kind.f}({own.left}) > {kind.number(0.0)}"
     given = [*own.arrays, *(chosen[p.name] for p in before.shared), *own.arrays, f"&{own.left}"]
     lines += [
-        f"double {own.left} = 1.0;",
-        f"for (int {own.turn} = 0; {own.turn} < {before.most} && fabs({own.left}) > 0.0; ++{own.turn}) {{",
+        f"{kind.type} {own.left} = {kind.number(1.0)};",
+        f"for (int {own.turn} = 0; {own.turn} < {before.most} && {going}; ++{own.turn}) {{",
         f"    {own.function}({', '.join(given)});",
         "}",
     ]
     lost = [(own.arrays[k], i) for k in sorted({k for k, _ in before.gives}) for i in range(before.carried[k].size)]
     if lost:
-        lines += [f"if (fabs({own.left}) > 0.0) {{", *(f"    {name}[{i}] = NAN;" for name, i in lost), "}"]
+        lines += [f"if ({going}) {{", *(f"    {name}[{i}] = NAN;" for name, i in lost), "}"]
     return lines
 
 
@@ -148,7 +175,7 @@ def _late_reads(program: Program, place: dict[int, str], stores: list[str]) -> l
     direct = {place[n.index] for g in program.results for n in g if n.index in place}
     copies, renamed = [], {}
     for k, read in enumerate(sorted(direct)):
-        copies.append(f"const double copied{k} = {read};")
+        copies.append(f"const {KINDS[program.dtype].type} copied{k} = {read};")
         renamed[read] = f"copied{k}"
     for k, store in enumerate(stores):
         left, _, right = store.rpartition(" = ")
@@ -162,7 +189,8 @@ def _prototype(program: Program, name: str | None) -> str:
 
 def _declared(program: Program, function: str) -> str:
     inputs, outputs = _arguments(program)
-    arguments = [f"const double *{p}" for p in inputs] + [f"double *{p}" for p in outputs]
+    number = KINDS[program.dtype].type
+    arguments = [f"const {number} *{p}" for p in inputs] + [f"{number} *{p}" for p in outputs]
     return f"void {function}({', '.join(arguments)})"
 
 
@@ -202,11 +230,3 @@ def _comment(program: Program, title: str) -> str:
     if program.before:
         lines += [f" * Newton's method, at most {program.before.most} turns; NaN where it has not arrived by then."]
     return "\n".join(["/*", *lines, " */"])
-
-
-def _number(value: float) -> str:
-    if value != value:
-        return "NAN"
-    if value in (float("inf"), float("-inf")):
-        return "INFINITY" if value > 0 else "-INFINITY"
-    return repr(value)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.backend import native
-from linkwise.backend.arrays import refuse_masks
+from linkwise.backend.arrays import castable, refuse_masks
 from linkwise.backend.threads import split
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program
@@ -102,8 +102,8 @@ def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out:
             array = np.asarray(given)
         except (TypeError, ValueError):
             return InputError(f"{what}, got rows of different lengths.")
-        if array.dtype.kind not in "biuf" or not np.can_cast(array.dtype, np.float64, "safe"):
-            return InputError(f"{what} and real numbers, got {array.dtype}. Convert it to float64 first.")
+        if array.dtype.kind not in "biuf" or not castable(array.dtype, program.dtype):
+            return InputError(f"{what} and real numbers, got {array.dtype}. Convert it to {program.dtype} first.")
         if not port.fits(array.shape):
             return InputError(f"{what}, got {array.shape}.")
         batches.append(array.shape[: array.ndim - port.rank])
@@ -120,7 +120,7 @@ def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out:
         )
     if out is not None:
         expected = ", ".join(str((*batch, *p.shape)) for p in program.outputs)
-        return InputError(f"{program.name}: out must be writable float64 array(s) of shape {expected}: {error}")
+        return InputError(f"{program.name}: out must be writable {program.dtype} array(s) of shape {expected}: {error}")
     return InputError(f"{program.name}: {error}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from linkwise.graph.program import Port
 
 FROM_FUNC_AND_DATA_AND_SIGNATURE = 31
-DOUBLE = 12  # NPY_DOUBLE
+TYPES = {"float64": 12, "float32": 11}  # NPY_DOUBLE, NPY_FLOAT
 NO_IDENTITY = -1
 
 _kept: dict[int, Any] = {}  # by the address of their code: NumPy keeps pointers into these
@@ -31,18 +31,25 @@ def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
     return f"{side(inputs)}->{side(outputs)}"
 
 
-def make(address: int, name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> np.ufunc:
+def make(
+    address: int, name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port], dtype: str = "float64"
+) -> np.ufunc:
     """A gufunc whose inner loop is the code at `address`."""
     count = len(inputs) + len(outputs)
     functions = (ctypes.c_void_p * 1)(address)
     data = (ctypes.c_void_p * 1)(None)
-    types = (ctypes.c_char * count).from_buffer_copy(bytes([DOUBLE] * count))
+    types = (ctypes.c_char * count).from_buffer_copy(bytes([TYPES[dtype]] * count))
     texts = [name.encode(), doc.encode(), signature(inputs, outputs).encode()]
     _kept[address] = functions, data, types, texts
     return _factory()(
         ctypes.cast(functions, ctypes.c_void_p), ctypes.cast(data, ctypes.c_void_p), types, 1,
         len(inputs), len(outputs), NO_IDENTITY, texts[0], texts[1], 0, texts[2],
     )  # fmt: skip
+
+
+def casting(ufunc: np.ufunc, dtype: str) -> Callable[..., Any]:
+    """A gufunc that takes real numbers of every kind, those with more digits too; NumPy casts them."""
+    return partial(ufunc, dtype=np.dtype(dtype))
 
 
 def forget(addresses: Iterable[int]) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from linkwise.backend import layout, loop, repeats, tile, turns
 from linkwise.backend.operations import Writer, header, operation
 from linkwise.backend.repeats import Chunk
-from linkwise.backend.target import Target, literal, splat
+from linkwise.backend.target import Target
 from linkwise.graph.node import Node
 from linkwise.graph.program import Program
 
@@ -25,7 +25,7 @@ from linkwise.graph.program import Program
 def modules(program: Program, target: Target, chunk_size: int, chunks_in_module: int) -> list[str]:
     """The assembly of a program: first the module with the loop, then those with the chunks it calls."""
     places = {n.index: k for k, n in enumerate(n for group in program.leaves for n in group)}
-    layouts = layout.layouts(program, target.lanes)
+    layouts = layout.layouts(program, target.block)
     results: dict[int, list[int]] = {}
     for n, vectors in zip((n for group in program.results for n in group), loop.places(layouts), strict=True):
         results.setdefault(n.index, []).extend(vectors)
@@ -45,7 +45,7 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
             head,
             turns_text + all_calls,
             _copies(copies, target),
-            tile.transfers(program, target.lanes, layouts),
+            tile.transfers(program, target, layouts),
             loop.loop(program, target, layouts, scratch),
         ]
     )
@@ -144,7 +144,7 @@ def _by_forms(
         array("table_at", "i32", [str(k) for _, k, _ in order]),
         array("number_at", "i32", [str(k) for _, _, k in order]),
         array("table", "i32", [str(k) for k in table]),
-        array("number", "double", [literal(x) for x in constants]),
+        array("number", target.real.name, [target.literal(x) for x in constants]),
     ]
     picks = [
         f"%{name}_p = getelementptr {kind}, ptr @{prefix}{name}, i64 %k\n%{name} = load {kind}, ptr %{name}_p"
@@ -155,7 +155,7 @@ next:
 %k = phi i64 [0, %entry], [%k1, %next]
 {chr(10).join(picks)}
 %table = getelementptr i32, ptr @{prefix}table, i32 %table_at
-%number = getelementptr double, ptr @{prefix}number, i32 %number_at
+%number = getelementptr {target.real.name}, ptr @{prefix}number, i32 %number_at
 call void %form(ptr %in, ptr %out, ptr %scratch, ptr %table, ptr %number)
 %k1 = add i64 %k, 1
 %done = icmp uge i64 %k1, {count}
@@ -184,7 +184,7 @@ def _chunk(chunk: Chunk, name: str, target: Target, places: Places, results: Res
 
     def value(n: Node) -> str:
         if n.op == "const":
-            return splat(n.value)
+            return target.splat(n.value)
         found = values.get(n.index)
         if found is None:
             found = w.load("%in", places[n.index]) if n.op == "input" else w.load("%scratch", chunk.loads[n.index])
@@ -217,12 +217,12 @@ def _form(form: repeats.Form, name: str, target: Target) -> str:
             return values[argument]
         kind, k = argument
         if kind == "const":
-            at = w.put(f"getelementptr inbounds double, ptr %number, i64 {next(constant)}")
-            one = w.put(f"insertelement {w.type} poison, double {w.put(f'load double, ptr {at}')}, i32 0")
+            at = w.put(f"getelementptr inbounds {w.real}, ptr %number, i64 {next(constant)}")
+            one = w.put(f"insertelement {w.type} poison, {w.real} {w.put(f'load {w.real}, ptr {at}')}, i32 0")
             return w.put(f"shufflevector {w.type} {one}, {w.type} poison, <{target.lanes} x i32> zeroinitializer")
         if k not in outside:
             at = place("%in" if kind == "input" else "%scratch")
-            outside[k] = w.put(f"load {w.type}, ptr {at}, align {8 * target.lanes}")
+            outside[k] = w.put(f"load {w.type}, ptr {at}, align {target.bytes}")
         return outside[k]
 
     for op, arguments, kept, results in form.operations:
@@ -230,7 +230,7 @@ def _form(form: repeats.Form, name: str, target: Target) -> str:
         values.append(out)
         for base in ["%scratch"] * kept + ["%out"] * results:
             at = place(base)
-            w.lines.append(f"store {w.type} {out}, ptr {at}, align {8 * target.lanes}")
+            w.lines.append(f"store {w.type} {out}, ptr {at}, align {target.bytes}")
     return _function(name, ", ptr noalias readonly %table, ptr noalias readonly %number", w)
 
 

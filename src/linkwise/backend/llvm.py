@@ -15,7 +15,7 @@ from typing import Any
 
 from linkwise.backend import ir
 from linkwise.backend.apart import apart, side_by_side
-from linkwise.backend.target import Target
+from linkwise.backend.target import REALS, Target
 from linkwise.graph.program import Program
 from linkwise.status import StatusLine
 
@@ -55,13 +55,13 @@ def host() -> tuple[str, str, str]:
 
 
 @cache
-def target() -> Target:
-    """Lanes and instructions of this machine."""
+def target(dtype: str = "float64") -> Target:
+    """Lanes and instructions of this machine, for numbers of a kind."""
     features = set(host()[2].split(","))
     x86 = platform.machine().lower() in ("x86_64", "amd64")
     arm = platform.machine().lower() in ("arm64", "aarch64")
-    lanes = 8 if "+avx512f" in features else 4 if "+avx" in features else 2
-    return Target(lanes, arm or "+fma" in features, x86)
+    width = 64 if "+avx512f" in features else 32 if "+avx" in features else 16  # bytes of a vector
+    return Target(width // REALS[dtype].bytes, arm or "+fma" in features, x86, REALS[dtype])
 
 
 def identity() -> str:
@@ -96,7 +96,7 @@ def compile_objects(program: Program, levels: tuple[int, int] = LEVELS) -> list[
 
     Long programs have many, which are compiled side by side; a terminal is told how far that has come.
     """
-    texts = ir.modules(program, target(), CHUNK, CHUNKS_IN_MODULE)
+    texts = ir.modules(program, target(program.dtype), CHUNK, CHUNKS_IN_MODULE)
     length = len(program.schedule) + (len(program.before.body.schedule) if program.before else 0)
     begin, line = time.monotonic(), StatusLine()
 

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from linkwise.backend import turns
 from linkwise.backend.layout import Layout
-from linkwise.backend.target import Target, literal
+from linkwise.backend.target import Target
 from linkwise.graph.program import Port, Program
 
 STACK = 32 * 1024  # bytes of buffers beyond which they come from the heap
@@ -16,13 +16,13 @@ PAGE = 4096  # where buffers begin: elsewhere their time varies by a sixth with 
 
 def loop(program: Program, target: Target, layouts: Sequence[Layout], scratch: int) -> str:
     """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`."""
-    lanes, t = target.lanes, f"<{target.lanes} x double>"
+    lanes = target.lanes
     widths = {"in": turns.width(program), "out": sum(layout.size for layout in layouts), "scratch": scratch}
     if program.before:
         widths["turn"] = turns.turn_width(program.before)
-    declared, buffers, release, refused = _buffers(lanes, widths)
+    declared, buffers, release, refused = _buffers(target, widths)
     flags_declared, flags_cleared = _clear_flags(target)
-    tables, filled = _constants(program, layouts, t)
+    tables, filled = _constants(program, layouts, target)
     lines = [
         declared,
         flags_declared,
@@ -45,7 +45,7 @@ body:
 %left = sub i64 %rows, %i
 %short = icmp slt i64 %left, {lanes}
 %n = select i1 %short, i64 %left, i64 {lanes}""",
-        _body(program, t, layouts),
+        _body(program, target.vector, layouts),
         "br label %done\ndone:\nbr label %loop\nexit:",
         release,
         flags_cleared,
@@ -80,16 +80,16 @@ def places(layouts: Sequence[Layout]) -> list[list[int]]:
     return found
 
 
-def _constants(program: Program, layouts: Sequence[Layout], t: str) -> tuple[str, str]:
+def _constants(program: Program, layouts: Sequence[Layout], target: Target) -> tuple[str, str]:
     """Tables of what never changes in the output buffer, and the code that writes it there before the first tile."""
     results = [n for group in program.results for n in group]
     values = {p: n.value for n, group in zip(results, places(layouts), strict=True) if n.op == "const" for p in group}
     if not values:
         return "", ""
-    count, lanes = len(values), t.split()[0][1:]
-    numbers = ", ".join(f"double {literal(x)}" for x in values.values())
+    count, t, real = len(values), target.vector, target.real.name
+    numbers = ", ".join(f"{real} {target.literal(x)}" for x in values.values())
     tables = f"""@constant_at = internal constant [{count} x i32] [{", ".join(f"i32 {p}" for p in values)}]
-@constant = internal constant [{count} x double] [{numbers}]"""
+@constant = internal constant [{count} x {real}] [{numbers}]"""
     return (
         tables,
         f"""br label %fill
@@ -97,12 +97,12 @@ fill:
 %kf = phi i64 [0, %ready], [%kf1, %fill]
 %kp = getelementptr i32, ptr @constant_at, i64 %kf
 %ka = load i32, ptr %kp
-%kx = getelementptr double, ptr @constant, i64 %kf
-%kd = load double, ptr %kx
-%kv = insertelement {t} poison, double %kd, i32 0
-%ks = shufflevector {t} %kv, {t} poison, <{lanes} x i32> zeroinitializer
+%kx = getelementptr {real}, ptr @constant, i64 %kf
+%kd = load {real}, ptr %kx
+%kv = insertelement {t} poison, {real} %kd, i32 0
+%ks = shufflevector {t} %kv, {t} poison, <{target.lanes} x i32> zeroinitializer
 %kb = getelementptr {t}, ptr %out, i32 %ka
-store {t} %ks, ptr %kb, align {8 * int(lanes)}
+store {t} %ks, ptr %kb, align {target.bytes}
 %kf1 = add i64 %kf, 1
 %kdone = icmp uge i64 %kf1, {count}
 br i1 %kdone, label %start, label %fill""",
@@ -197,13 +197,13 @@ def _step_count(program: Program) -> str:
     return f"%count_at = getelementptr i64, ptr %dims, i64 {1 + seen.index('steps')}\n%count = load i64, ptr %count_at"
 
 
-def _buffers(lanes: int, widths: dict[str, int]) -> tuple[str, str, str, str]:
+def _buffers(target: Target, widths: dict[str, int]) -> tuple[str, str, str, str]:
     """Declarations, set-up, release and refusal of the buffers of vectors: on the stack, or on the heap if large.
 
     Where the heap has no more, Python's `MemoryError` is set, which whoever called the ufunc finds.
     """
-    t = f"<{lanes} x double>"
-    total = 8 * lanes * sum(widths.values())
+    t = target.vector
+    total = target.bytes * sum(widths.values())
     if total <= STACK:
         stack = [f"%{b} = alloca {t}, i64 {max(1, n)}, align {PAGE}" for b, n in widths.items()]
         return "", "\n".join([*stack, "br label %ready\nready:"]), "", ""

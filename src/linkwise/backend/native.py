@@ -52,20 +52,27 @@ def _native(program: Program, doc: str, levels: tuple[int, int] = llvm.LEVELS) -
                 objects = without_collector(lambda: llvm.compile_objects(program, levels))
                 cache.write(key, objects)
             _make_room()
-            _functions[key] = _loaded(objects, program.name, doc, program.arguments, program.outputs)
+            _functions[key] = _loaded(objects, program.name, doc, program.arguments, program.outputs, program.dtype)
         return _functions[key][0]
 
 
 def loaded(objects: list[bytes], name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> Any:
-    """Object files as a native ufunc, which stays loaded."""
+    """Object files of a program in float64 as a native ufunc, which stays loaded."""
     return _loaded(objects, name, doc, inputs, outputs)[0]
 
 
 def _loaded(
-    objects: list[bytes], name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port]
+    objects: list[bytes],
+    name: str,
+    doc: str,
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    dtype: str = "float64",
 ) -> tuple[Any, int]:
     address = llvm.load_objects(objects)
-    ufunc = gufunc.make(address, name, doc, inputs, outputs)
+    ufunc: Any = gufunc.make(address, name, doc, inputs, outputs, dtype)
+    if dtype != "float64":  # NumPy itself takes only what fits
+        ufunc = gufunc.casting(ufunc, dtype)
     return (gufunc.watched(ufunc) if b"PyErr_NoMemory" in objects[0] else ufunc), address
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from linkwise.backend.target import Target, splat
+from linkwise.backend.target import Target
 from linkwise.graph.op import FARTHEST
 
 FAST = "contract reassoc nsz"  # never nnan or ninf: a NaN stays in its row
@@ -25,14 +25,68 @@ INSTRUCTIONS = {
 DECLARED = ("sqrt", "exp", "tanh", "fabs", "sin", "cos")
 
 
+class Numbers(NamedTuple):
+    """What sine, cosine and the angle of a point are made of, for one kind of reals; highest powers come first.
+
+    Args:
+        sin, cos: polynomials of Cephes, in r^2 for |r| < pi/4, after r and after 1 - r^2/2.
+        half_pi: in parts.
+        rounder: adding it leaves the nearest whole number in the low bits.
+        atan: (atan(w)/w - 1)/w^2 as a polynomial in w^2 for |w| < tan(pi/8); the error is a small part of a rounding.
+        quarter_pi: in parts, of which the first has so few bits that its multiples up to 4 are exact.
+        large: numbers whose sum may overflow, and whose reciprocals have few bits left when multiplied.
+        lift: what such reciprocals are multiplied by.
+    """
+
+    sin: tuple[float, ...]
+    cos: tuple[float, ...]
+    half_pi: tuple[float, ...]
+    rounder: float
+    atan: tuple[float, ...]
+    quarter_pi: tuple[float, float]
+    large: float
+    lift: float
+
+
+TAN_EIGHTH_PI = 0.41421356237309503
+NUMBERS = {
+    "float64": Numbers(
+        (1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6, -1.98412698295895385996e-4,
+         8.33333333332211858878e-3, -1.66666666666666307295e-1),
+        (-1.13585365213876817300e-11, 2.08757008419747316778e-9, -2.75573141792967388112e-7, 2.48015872888517045348e-5,
+         -1.38888888888730564116e-3, 4.16666666666665929218e-2),
+        (1.5707963267948965580e00, 6.1232339957367658860e-17, -1.4973849048591698e-33),
+        6755399441055744.0,
+        (-0.019175404711104935, 0.03923044778479309, -0.050854078345894844, 0.05858140904866328, -0.06664510525508936,
+         0.07692183125376892, -0.0909090457530649, 0.11111111015187018, -0.14285714284665682, 0.19999999999995516,
+         -0.3333333333333333),
+        (0.7853981633974456, 2.6951514290790595e-15),
+        2.0**1000,
+        2.0**100,
+    ),
+    "float32": Numbers(
+        (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1),
+        (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2),
+        (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
+        12582912.0,
+        (-0.06077760362020041, 0.10593640353550393, -0.14243511152445756, 0.19998470413862854, -0.33333315171971595),
+        (0.785398006439209, 1.5695823663008923e-07),
+        2.0**100,
+        2.0**27,
+    ),
+}  # fmt: skip
+
+
 class Writer:
     """Lines of one function, with fresh names for values."""
 
     def __init__(self, target: Target) -> None:
         self.lines: list[str] = []
         self.target = target
-        self.type, self.suffix = f"<{target.lanes} x double>", f"v{target.lanes}f64"
-        self.integers, self.bits = f"<{target.lanes} x i64>", f"<{target.lanes} x i1>"
+        self.type, self.suffix = target.vector, f"v{target.lanes}{target.real.suffix}"
+        self.real, self.whole, self.width = target.real.name, target.real.integer, 8 * target.real.bytes
+        self.integers, self.bits = f"<{target.lanes} x {self.whole}>", f"<{target.lanes} x i1>"
+        self.splat, self.numbers = target.splat, NUMBERS[target.real.dtype]
         self.count = 0
 
     def put(self, text: str) -> str:
@@ -46,10 +100,10 @@ class Writer:
         return self.put(f"getelementptr inbounds {self.type}, ptr {base}, i64 {k}") if k else base
 
     def load(self, base: str, k: int) -> str:
-        return self.put(f"load {self.type}, ptr {self.at(base, k)}, align {8 * self.target.lanes}")
+        return self.put(f"load {self.type}, ptr {self.at(base, k)}, align {self.target.bytes}")
 
     def store(self, value: str, base: str, k: int) -> None:
-        self.lines.append(f"store {self.type} {value}, ptr {self.at(base, k)}, align {8 * self.target.lanes}")
+        self.lines.append(f"store {self.type} {value}, ptr {self.at(base, k)}, align {self.target.bytes}")
 
     def fma(self, a: str, b: str, c: str) -> str:
         """a b + c, rounded once."""
@@ -82,13 +136,13 @@ def _sign(w: Writer, x: str) -> str:
     below = w.put(f"fcmp olt {t} {x}, zeroinitializer")
     flat = w.put(f"fcmp oeq {t} {x}, zeroinitializer")
     a = w.put(f"select {w.bits} {flat}, {t} zeroinitializer, {t} {x}")  # a NaN stays one
-    b = w.put(f"select {w.bits} {below}, {t} {splat(-1.0)}, {t} {a}")
-    return w.put(f"select {w.bits} {above}, {t} {splat(1.0)}, {t} {b}")
+    b = w.put(f"select {w.bits} {below}, {t} {w.splat(-1.0)}, {t} {a}")
+    return w.put(f"select {w.bits} {above}, {t} {w.splat(1.0)}, {t} {b}")
 
 
 def _less(w: Writer, a: str, b: str) -> str:
     c = w.put(f"fcmp olt {w.type} {a}, {b}")
-    return w.put(f"select {w.bits} {c}, {w.type} {splat(1.0)}, {w.type} zeroinitializer")
+    return w.put(f"select {w.bits} {c}, {w.type} {w.splat(1.0)}, {w.type} zeroinitializer")
 
 
 def _where(w: Writer, c: str, a: str, b: str) -> str:
@@ -96,18 +150,9 @@ def _where(w: Writer, c: str, a: str, b: str) -> str:
     return w.put(f"select {w.bits} {test}, {w.type} {a}, {w.type} {b}")
 
 
-# (atan(w)/w - 1)/w^2 as a polynomial in w^2 for |w| < tan(pi/8), highest power first; the error is 7e-18 of the angle
-ATAN = (-0.019175404711104935, 0.03923044778479309, -0.050854078345894844, 0.05858140904866328, -0.06664510525508936,
-        0.07692183125376892, -0.0909090457530649, 0.11111111015187018, -0.14285714284665682, 0.19999999999995516,
-        -0.3333333333333333)  # fmt: skip
-QUARTER_PI = (0.7853981633974456, 2.6951514290790595e-15)  # the first part, of few bits, times 3 is exact
-TAN_EIGHTH_PI = 0.41421356237309503
-LARGE = 2.0**1000  # numbers whose sum may overflow, and whose reciprocals have few bits left when multiplied
-
-
 def _atan2(w: Writer, y: str, x: str) -> str:
     """The angle of (x, y) as C has it: the smaller part over the larger one, about the nearest multiple of pi/4."""
-    t, i, bits = w.type, w.integers, w.bits
+    t, i, bits, numbers = w.type, w.integers, w.bits, w.numbers
 
     def choose(condition: str, a: str, b: str) -> str:
         return w.put(f"select {bits} {condition}, {t} {a}, {t} {b}")
@@ -115,79 +160,71 @@ def _atan2(w: Writer, y: str, x: str) -> str:
     across, along = (w.put(f"call {t} @llvm.fabs.{w.suffix}({t} {a})") for a in (y, x))
     steep = w.put(f"fcmp ogt {t} {across}, {along}")
     small, big = choose(steep, along, across), choose(steep, across, along)
-    unit = choose(w.put(f"fcmp ogt {t} {big}, {splat(LARGE)}"), splat(0.5), splat(1.0))
-    unit = choose(w.put(f"fcmp olt {t} {big}, {splat(1.0 / LARGE)}"), splat(2.0**100), unit)
+    unit = choose(w.put(f"fcmp ogt {t} {big}, {w.splat(numbers.large)}"), w.splat(0.5), w.splat(1.0))
+    unit = choose(w.put(f"fcmp olt {t} {big}, {w.splat(1.0 / numbers.large)}"), w.splat(numbers.lift), unit)
     small, big = (w.put(f"fmul {t} {a}, {unit}") for a in (small, big))
     some = w.put(f"fcmp ogt {t} {big}, zeroinitializer")
-    near = w.put(f"fcmp oge {t} {small}, {w.put(f'fmul {t} {big}, {splat(TAN_EIGHTH_PI)}')}")
+    near = w.put(f"fcmp oge {t} {small}, {w.put(f'fmul {t} {big}, {w.splat(TAN_EIGHTH_PI)}')}")
     diagonal = w.put(f"and {bits} {near}, {some}")
     # tan(a - pi/4) = (tan a - 1)/(tan a + 1); two infinities are equal parts, two zeros have the angle zero
     equal = w.put(f"fcmp oeq {t} {small}, {big}")
     difference = choose(equal, "zeroinitializer", w.put(f"fsub {t} {small}, {big}"))
     top = choose(diagonal, difference, small)
-    bottom = choose(diagonal, w.put(f"fadd {t} {small}, {big}"), choose(some, big, splat(1.0)))
+    bottom = choose(diagonal, w.put(f"fadd {t} {small}, {big}"), choose(some, big, w.splat(1.0)))
     tangent = w.put(f"fdiv {t} {top}, {bottom}")
     z = w.put(f"fmul {t} {tangent}, {tangent}")
-    p = splat(ATAN[0])
-    for c in ATAN[1:]:
-        p = w.multiply_add(z, p, splat(c))
+    p = w.splat(numbers.atan[0])
+    for c in numbers.atan[1:]:
+        p = w.multiply_add(z, p, w.splat(c))
     angle = w.multiply_add(w.put(f"fmul {t} {tangent}, {z}"), p, tangent)
     # from the octant to the half plane: about pi/2 where the point is steep, about pi where it is on the left
-    quarters = choose(diagonal, splat(1.0), "zeroinitializer")
+    quarters = choose(diagonal, w.splat(1.0), "zeroinitializer")
     left = w.put(f"icmp slt {i} {w.put(f'bitcast {t} {x} to {i}')}, zeroinitializer")
     for mirrored, turn in ((steep, 2.0), (left, 4.0)):
         angle = choose(mirrored, w.put(f"fneg {t} {angle}"), angle)
-        quarters = choose(mirrored, w.put(f"fsub {t} {splat(turn)}, {quarters}"), quarters)
-    angle = w.multiply_add(quarters, splat(QUARTER_PI[1]), angle)
-    angle = w.multiply_add(quarters, splat(QUARTER_PI[0]), angle)
-    sign = w.put(f"and {i} {w.put(f'bitcast {t} {y} to {i}')}, splat (i64 {-(2**63)})")
+        quarters = choose(mirrored, w.put(f"fsub {t} {w.splat(turn)}, {quarters}"), quarters)
+    for part in reversed(numbers.quarter_pi):
+        angle = w.multiply_add(quarters, w.splat(part), angle)
+    sign = w.put(f"and {i} {w.put(f'bitcast {t} {y} to {i}')}, splat ({w.whole} {-(2 ** (w.width - 1))})")
     signed = w.put(f"xor {i} {w.put(f'bitcast {t} {angle} to {i}')}, {sign}")
     unknown = w.put(f"fcmp uno {t} {y}, {x}")
-    return choose(unknown, splat(float("nan")), w.put(f"bitcast {i} {signed} to {t}"))
+    return choose(unknown, w.splat(float("nan")), w.put(f"bitcast {i} {signed} to {t}"))
 
 
 COMPOSITE: dict[str, Callable[..., str]] = {"atan2": _atan2, "sign": _sign, "less": _less, "where": _where}
 
-# Cephes polynomials for sin and cos on [-pi/4, pi/4], highest power first, and pi/2 in three parts
-SIN = (1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6, -1.98412698295895385996e-4,
-       8.33333333332211858878e-3, -1.66666666666666307295e-1)  # fmt: skip
-COS = (-1.13585365213876817300e-11, 2.08757008419747316778e-9, -2.75573141792967388112e-7, 2.48015872888517045348e-5,
-       -1.38888888888730564116e-3, 4.16666666666665929218e-2)  # fmt: skip
-HALF_PI = (1.5707963267948965580e00, 6.1232339957367658860e-17, -1.4973849048591698e-33)
-ROUNDER = 6755399441055744.0  # adding it leaves the nearest whole number in the low bits
-
 
 def _sincos(w: Writer, x: str) -> tuple[str, str]:
     """Sine and cosine by Cody-Waite reduction with fused operations; libm's, number by number, where there are none."""
-    t, i = w.type, w.integers
+    t, i, numbers = w.type, w.integers, w.numbers
     size = w.put(f"call {t} @llvm.fabs.{w.suffix}({t} {x})")
-    near = w.put(f"fcmp olt {t} {size}, {splat(FARTHEST)}")
+    near = w.put(f"fcmp olt {t} {size}, {w.splat(FARTHEST[w.target.real.dtype])}")
     if not w.target.fma:
-        x = w.put(f"select {w.bits} {near}, {t} {x}, {t} {splat(float('nan'))}")
+        x = w.put(f"select {w.bits} {near}, {t} {x}, {t} {w.splat(float('nan'))}")
         return tuple(w.put(f"call {t} @llvm.{f}.{w.suffix}({t} {x})") for f in ("sin", "cos"))  # type: ignore[return-value]
-    turns = w.fma(x, splat(0.6366197723675813431), splat(ROUNDER))
-    n = w.put(f"fsub {t} {turns}, {splat(ROUNDER)}")
+    turns = w.fma(x, w.splat(0.6366197723675813431), w.splat(numbers.rounder))
+    n = w.put(f"fsub {t} {turns}, {w.splat(numbers.rounder)}")
     minus = w.put(f"fneg {t} {n}")
     r = x
-    for part in HALF_PI:  # the first difference is exact, the last part matters next to multiples of pi/2
-        r = w.fma(minus, splat(part), r)
-    r = w.put(f"select {w.bits} {near}, {t} {r}, {t} {splat(float('nan'))}")
+    for part in numbers.half_pi:  # the first difference is exact, the last part matters next to multiples of pi/2
+        r = w.fma(minus, w.splat(part), r)
+    r = w.put(f"select {w.bits} {near}, {t} {r}, {t} {w.splat(float('nan'))}")
     z = w.put(f"fmul {t} {r}, {r}")
-    s, c = splat(SIN[0]), splat(COS[0])
-    for k in range(1, 6):
-        s, c = w.fma(z, s, splat(SIN[k])), w.fma(z, c, splat(COS[k]))
+    s, c = w.splat(numbers.sin[0]), w.splat(numbers.cos[0])
+    for of_sine, of_cosine in zip(numbers.sin[1:], numbers.cos[1:], strict=True):
+        s, c = w.fma(z, s, w.splat(of_sine)), w.fma(z, c, w.splat(of_cosine))
     sine = w.fma(w.put(f"fmul {t} {z}, {r}"), s, r)
-    cosine = w.fma(w.put(f"fmul {t} {z}, {z}"), c, w.fma(z, splat(-0.5), splat(1.0)))
+    cosine = w.fma(w.put(f"fmul {t} {z}, {z}"), c, w.fma(z, w.splat(-0.5), w.splat(1.0)))
     # odd quarter turns swap the two; the second bit gives the sign
     quarters = w.put(f"bitcast {t} {turns} to {i}")
-    low = w.put(f"shl {i} {quarters}, splat (i64 63)")
+    low = w.put(f"shl {i} {quarters}, splat ({w.whole} {w.width - 1})")
     odd = w.put(f"icmp slt {i} {low}, zeroinitializer")
-    shifted = w.put(f"add {i} {quarters}, splat (i64 1)")
+    shifted = w.put(f"add {i} {quarters}, splat ({w.whole} 1)")
     results = []
     for quarter, a, b in ((quarters, cosine, sine), (shifted, sine, cosine)):
         swapped = w.put(f"select {w.bits} {odd}, {t} {a}, {t} {b}")
-        second = w.put(f"and {i} {quarter}, splat (i64 2)")
-        flip = w.put(f"shl {i} {second}, splat (i64 62)")
+        second = w.put(f"and {i} {quarter}, splat ({w.whole} 2)")
+        flip = w.put(f"shl {i} {second}, splat ({w.whole} {w.width - 2})")
         whole = w.put(f"bitcast {t} {swapped} to {i}")
         signed = w.put(f"xor {i} {whole}, {flip}")
         results.append(w.put(f"bitcast {i} {signed} to {t}"))
@@ -196,6 +233,6 @@ def _sincos(w: Writer, x: str) -> tuple[str, str]:
 
 def header(target: Target) -> str:
     """Declarations of what the instructions call."""
-    t, s = f"<{target.lanes} x double>", f"v{target.lanes}f64"
+    t, s = target.vector, f"v{target.lanes}{target.real.suffix}"
     unary = [f"declare {t} @llvm.{f}.{s}({t})" for f in DECLARED]
     return "\n".join([*unary, f"declare {t} @llvm.fma.{s}({t}, {t}, {t})"])

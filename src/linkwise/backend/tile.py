@@ -6,67 +6,69 @@ from collections.abc import Sequence
 from math import prod
 
 from linkwise.backend.layout import Layout
+from linkwise.backend.target import Target
 from linkwise.graph.program import Port, Program
 
 
-def transfers(program: Program, lanes: int, layouts: Sequence[Layout]) -> str:
+def transfers(program: Program, target: Target, layouts: Sequence[Layout]) -> str:
     """Functions `load_port<j>` and `store_port<j>` for every port, and the ones that they share.
 
     A port function takes the buffer, the first row, the step from row to row, the steps within a row, and how many
     rows there are; it goes through a row in one sweep where the row is contiguous, else line by line.
     """
-    texts = [_load_tile(lanes), _store_tile(lanes)]
+    texts = [_load_tile(target), _store_tile(target)]
     if any(layout.runs for layout in layouts):
-        texts += [_store_runs(lanes), _scatter(lanes)]
+        texts += [_store_runs(target), _scatter(target)]
     for j, port in enumerate(program.arguments):
-        texts.append(_port(f"load_port{j}", "load_tile", port, lanes))
+        texts.append(_port(f"load_port{j}", "load_tile", port, target))
     for j, (port, layout) in enumerate(zip(program.outputs, layouts, strict=True), start=len(program.arguments)):
         sparse = bool(layout.runs)
         texts += [_tables(j, layout)] if sparse else []
         texts.append(
-            _sparse_port(j, port, layout, lanes) if sparse else _port(f"store_port{j}", "store_tile", port, lanes)
+            _sparse_port(j, port, layout, target) if sparse else _port(f"store_port{j}", "store_tile", port, target)
         )
     return "\n".join(texts)
 
 
-def _port(name: str, worker: str, port: Port, lanes: int) -> str:
+def _port(name: str, worker: str, port: Port, target: Target) -> str:
     rank, width = len(port.shape), port.size
     if rank < 2:
-        step = "%c0" if rank else "8"
+        step = "%c0" if rank else f"{target.real.bytes}"
         return f"""{_head(name, rank)}
 call void @{worker}(ptr %buffer, ptr %a, i64 %rs, i64 {step}, i64 {width}, i64 %rows)
 ret void
 }}"""
-    whole, test = _whole(port)
-    step = f"""%to = getelementptr <{lanes} x double>, ptr %buffer, i64 %bk
+    whole, test = _whole(port, target)
+    step = f"""%to = getelementptr {target.vector}, ptr %buffer, i64 %bk
 call void @{worker}(ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {port.shape[-1]}, i64 %rows)"""
     return f"""{_head(name, rank)}
 {whole}
 br i1 {test}, label %whole, label %lines
 whole:
-call void @{worker}(ptr %buffer, ptr %a, i64 %rs, i64 8, i64 {width}, i64 %rows)
+call void @{worker}(ptr %buffer, ptr %a, i64 %rs, i64 {target.real.bytes}, i64 {width}, i64 %rows)
 ret void
 {_lines(port, step)}
 }}"""
 
 
-def _sparse_port(j: int, port: Port, layout: Layout, lanes: int) -> str:
+def _sparse_port(j: int, port: Port, layout: Layout, target: Target) -> str:
     """A store that writes zeros without reading them, where rows are contiguous and a tile is full."""
     rank = len(port.shape)
-    whole, test = _whole(port)
+    whole, test = _whole(port, target)
+    runs, last = len(layout.runs), port.size - target.block
     step = f"""%to = getelementptr i32, ptr @places{j}, i64 %bk
 call void @scatter(ptr %buffer, ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {port.shape[-1]}, i64 %rows)"""
     return f"""{_head(f"store_port{j}", rank)}
 {whole}
 br i1 {test}, label %whole, label %lines
 whole:
-%full = icmp eq i64 %rows, {lanes}
+%full = icmp eq i64 %rows, {target.lanes}
 br i1 %full, label %tile, label %few
 tile:
-call void @store_runs(ptr %buffer, ptr %a, i64 %rs, ptr @runs{j}, i64 {len(layout.runs)}, i64 {port.size - lanes})
+call void @store_runs(ptr %buffer, ptr %a, i64 %rs, ptr @runs{j}, i64 {runs}, i64 {last})
 ret void
 few:
-call void @scatter(ptr %buffer, ptr @places{j}, ptr %a, i64 %rs, i64 8, i64 {port.size}, i64 %rows)
+call void @scatter(ptr %buffer, ptr @places{j}, ptr %a, i64 %rs, i64 {target.real.bytes}, i64 {port.size}, i64 %rows)
 ret void
 {_lines(port, step)}
 }}"""
@@ -86,11 +88,13 @@ def _head(name: str, rank: int) -> str:
     return "\n".join(["", first, "entry:", *strides])
 
 
-def _whole(port: Port) -> tuple[str, str]:
+def _whole(port: Port, target: Target) -> tuple[str, str]:
     """Code that finds whether a row is contiguous, and the name of the answer."""
     lines, test = [], "true"
     for d in range(len(port.shape)):
-        lines.append(f"%e{d} = icmp eq i64 %c{d}, {8 * prod(port.shape[d + 1 :])}\n%f{d} = and i1 {test}, %e{d}")
+        lines.append(
+            f"%e{d} = icmp eq i64 %c{d}, {target.real.bytes * prod(port.shape[d + 1 :])}\n%f{d} = and i1 {test}, %e{d}"
+        )
         test = f"%f{d}"
     return "\n".join(lines), test
 
@@ -123,9 +127,10 @@ ret void""",
 SIGNATURE = "(ptr noalias %buffer, ptr %a, i64 %rs, i64 %cs, i64 %n, i64 %rows) noinline nounwind {\nentry:"
 
 
-def _load_tile(lanes: int) -> str:
+def _load_tile(target: Target) -> str:
     """Rows to lanes: number k of each row into vector k. Rows beyond the last repeat it."""
-    t = f"<{lanes} x double>"
+    lanes, t, real, size = target.lanes, target.vector, target.real.name, target.real.bytes
+    block, part = target.block, _part(target)
     rows = "\n".join(
         f"""%in{r} = icmp ult i64 {r}, %last
 %row{r} = select i1 %in{r}, i64 {r}, i64 %last
@@ -134,41 +139,43 @@ def _load_tile(lanes: int) -> str:
         for r in range(lanes)
     )
     loads = "\n".join(
-        f"%p{r} = getelementptr double, ptr %a{r}, i64 %k\n%x{r} = load {t}, ptr %p{r}, align 8" for r in range(lanes)
+        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %k\n%x{r} = load {part}, ptr %p{r}, align {size}"
+        for r in range(lanes)
     )
-    turned, names = _transpose([f"%x{r}" for r in range(lanes)], lanes)
+    joined, names = _joined([f"%x{r}" for r in range(lanes)], target)
+    turned, names = _transpose(names, target)
     stores = "\n".join(
-        f"%b{r} = getelementptr {t}, ptr %b, i64 {r}\nstore {t} {name}, ptr %b{r}, align {8 * lanes}"
+        f"%b{r} = getelementptr {t}, ptr %b, i64 {r}\nstore {t} {name}, ptr %b{r}, align {target.bytes}"
         for r, name in enumerate(names)
     )
     gather = "\n".join(
         f"""%q{r} = getelementptr i8, ptr %a{r}, i64 %so
-%d{r} = load double, ptr %q{r}, align 8
-%v{r} = insertelement {t} {f"%v{r - 1}" if r else "poison"}, double %d{r}, i32 {r}"""
+%d{r} = load {real}, ptr %q{r}, align {size}
+%v{r} = insertelement {t} {f"%v{r - 1}" if r else "poison"}, {real} %d{r}, i32 {r}"""
         for r in range(lanes)
     )
     return f"""
 define internal void @load_tile{SIGNATURE}
 %last = sub i64 %rows, 1
 {rows}
-%contiguous = icmp eq i64 %cs, 8
-%wide = icmp uge i64 %n, {lanes}
+%contiguous = icmp eq i64 %cs, {size}
+%wide = icmp uge i64 %n, {block}
 %fast = and i1 %contiguous, %wide
 br i1 %fast, label %blocks, label %single
 blocks:
 %k = phi i64 [0, %entry], [%k3, %blocks]
-{loads}
+{loads}{joined}
 {turned}
 %b = getelementptr {t}, ptr %buffer, i64 %k
 {stores}
-{_advance(lanes)}
+{_advance(block)}
 br i1 %done, label %exit, label %blocks
 single:
 %s = phi i64 [0, %entry], [%s2, %single]
 %so = mul i64 %s, %cs
 {gather}
 %sb = getelementptr {t}, ptr %buffer, i64 %s
-store {t} %v{lanes - 1}, ptr %sb, align {8 * lanes}
+store {t} %v{lanes - 1}, ptr %sb, align {target.bytes}
 %s2 = add i64 %s, 1
 %sd = icmp uge i64 %s2, %n
 br i1 %sd, label %exit, label %single
@@ -177,25 +184,27 @@ ret void
 }}"""
 
 
-def _store_tile(lanes: int) -> str:
+def _store_tile(target: Target) -> str:
     """Lanes to rows; rows beyond the last are not written."""
-    t = f"<{lanes} x double>"
+    lanes, t, real, size = target.lanes, target.vector, target.real.name, target.real.bytes
+    block, part = target.block, _part(target)
     rows = _row_starts(lanes)
     loads = "\n".join(
-        f"%b{r} = getelementptr {t}, ptr %b, i64 {r}\n%x{r} = load {t}, ptr %b{r}, align {8 * lanes}"
-        for r in range(lanes)
+        f"%b{r} = getelementptr {t}, ptr %b, i64 {r}\n%x{r} = load {t}, ptr %b{r}, align {target.bytes}"
+        for r in range(block)
     )
-    turned, names = _transpose([f"%x{r}" for r in range(lanes)], lanes)
+    turned, names = _transpose([f"%x{r}" for r in range(block)], target)
+    parted, names = _parted(names, target)
     stores = "\n".join(
-        f"%p{r} = getelementptr double, ptr %a{r}, i64 %k\nstore {t} {name}, ptr %p{r}, align 8"
+        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %k\nstore {part} {name}, ptr %p{r}, align {size}"
         for r, name in enumerate(names)
     )
     return f"""
 define internal void @store_tile{SIGNATURE}
 %full = icmp eq i64 %rows, {lanes}
 {rows}
-%contiguous = icmp eq i64 %cs, 8
-%wide = icmp uge i64 %n, {lanes}
+%contiguous = icmp eq i64 %cs, {size}
+%wide = icmp uge i64 %n, {block}
 %f1 = and i1 %contiguous, %wide
 %fast = and i1 %f1, %full
 br i1 %fast, label %blocks, label %row
@@ -203,34 +212,36 @@ blocks:
 %k = phi i64 [0, %entry], [%k3, %blocks]
 %b = getelementptr {t}, ptr %buffer, i64 %k
 {loads}
-{turned}
+{turned}{parted}
 {stores}
-{_advance(lanes)}
+{_advance(block)}
 br i1 %done, label %exit, label %blocks
-{_by_numbers(f"%sb = getelementptr {t}, ptr %buffer, i64 %s")}
+{_by_numbers(f"%sb = getelementptr {t}, ptr %buffer, i64 %s", target)}
 }}"""
 
 
-def _store_runs(lanes: int) -> str:
+def _store_runs(target: Target) -> str:
     """Lanes to rows of a full tile: runs of zero blocks, written as such, between runs of blocks from the buffer."""
-    t = f"<{lanes} x double>"
+    lanes, t, real, size = target.lanes, target.vector, target.real.name, target.real.bytes
+    block, part = target.block, _part(target)
     rows = _row_starts(lanes)
     zeros = "\n".join(
-        f"%z{r} = getelementptr double, ptr %a{r}, i64 %zc\nstore {t} zeroinitializer, ptr %z{r}, align 8"
+        f"%z{r} = getelementptr {real}, ptr %a{r}, i64 %zc\nstore {part} zeroinitializer, ptr %z{r}, align {size}"
         for r in range(lanes)
     )
     loads = "\n".join(
-        f"%y{r} = getelementptr {t}, ptr %b, i64 {r}\n%x{r} = load {t}, ptr %y{r}, align {8 * lanes}"
-        for r in range(lanes)
+        f"%y{r} = getelementptr {t}, ptr %b, i64 {r}\n%x{r} = load {t}, ptr %y{r}, align {target.bytes}"
+        for r in range(block)
     )
-    turned, names = _transpose([f"%x{r}" for r in range(lanes)], lanes)
+    turned, names = _transpose([f"%x{r}" for r in range(block)], target)
+    parted, names = _parted(names, target)
     stores = "\n".join(
-        f"%p{r} = getelementptr double, ptr %a{r}, i64 %dc\nstore {t} {name}, ptr %p{r}, align 8"
+        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %dc\nstore {part} {name}, ptr %p{r}, align {size}"
         for r, name in enumerate(names)
     )
 
-    def column(name: str, block: str) -> str:  # the last block may overlap the one before it
-        return f"""%{name}k = mul i64 {block}, {lanes}
+    def column(name: str, number: str) -> str:  # the last block may overlap the one before it
+        return f"""%{name}k = mul i64 {number}, {block}
 %{name}o = icmp ugt i64 %{name}k, %top
 %{name}c = select i1 %{name}o, i64 %top, i64 %{name}k"""
 
@@ -265,9 +276,9 @@ dense:
 %b = phi ptr [%from, %between], [%b1, %dense]
 {column("d", "%db")}
 {loads}
-{turned}
+{turned}{parted}
 {stores}
-%b1 = getelementptr {t}, ptr %b, i64 {lanes}
+%b1 = getelementptr {t}, ptr %b, i64 {block}
 %db1 = add i64 %db, 1
 %dmore = icmp ult i64 %db1, %de
 br i1 %dmore, label %dense, label %next
@@ -282,22 +293,23 @@ ret void
 }}"""
 
 
-def _scatter(lanes: int) -> str:
+def _scatter(target: Target) -> str:
     """Lanes to rows, number by number, each from the vector that a table names."""
     place = f"""%pp = getelementptr i32, ptr %places, i64 %s
 %p = load i32, ptr %pp
-%sb = getelementptr <{lanes} x double>, ptr %buffer, i32 %p"""
+%sb = getelementptr {target.vector}, ptr %buffer, i32 %p"""
     return f"""
 define internal void @scatter(ptr noalias %buffer, ptr %places, ptr %a, i64 %rs, i64 %cs, i64 %n, i64 %rows) noinline \
 nounwind {{
 entry:
 br label %row
-{_by_numbers(place)}
+{_by_numbers(place, target)}
 }}"""
 
 
-def _by_numbers(place: str) -> str:
+def _by_numbers(place: str, target: Target) -> str:
     """Lanes to rows, number by number: `place` finds the vector %sb of number %s, in which row %r has its lane."""
+    real, size = target.real.name, target.real.bytes
     return f"""row:
 %r = phi i64 [0, %entry], [%r2, %rowend]
 %ro = mul i64 %r, %rs
@@ -308,9 +320,9 @@ single:
 %so = mul i64 %s, %cs
 %q = getelementptr i8, ptr %ra, i64 %so
 {place}
-%sl = getelementptr double, ptr %sb, i64 %r
-%d = load double, ptr %sl, align 8
-store double %d, ptr %q, align 8
+%sl = getelementptr {real}, ptr %sb, i64 %r
+%d = load {real}, ptr %sl, align {size}
+store {real} %d, ptr %q, align {size}
 %s2 = add i64 %s, 1
 %sd = icmp uge i64 %s2, %n
 br i1 %sd, label %rowend, label %single
@@ -327,28 +339,62 @@ def _row_starts(lanes: int) -> str:
     return "\n".join(f"%off{r} = mul i64 {r}, %rs\n%a{r} = getelementptr i8, ptr %a, i64 %off{r}" for r in range(lanes))
 
 
-def _advance(lanes: int) -> str:
+def _advance(block: int) -> str:
     """The next block of columns; the last one may overlap the one before it."""
-    return f"""%k2 = add i64 %k, {lanes}
-%top = sub i64 %n, {lanes}
+    return f"""%k2 = add i64 %k, {block}
+%top = sub i64 %n, {block}
 %over = icmp ugt i64 %k2, %top
 %k3 = select i1 %over, i64 %top, i64 %k2
 %done = icmp uge i64 %k2, %n"""
 
 
-def _transpose(rows: list[str], lanes: int) -> tuple[str, list[str]]:
-    """A square transposition by halves: after the step of width w, blocks of w by w have changed places."""
-    t, width, lines = f"<{lanes} x double>", 1, []
-    while width < lanes:
+def _part(target: Target) -> str:
+    """The type of a block of one row."""
+    return f"<{target.block} x {target.real.name}>"
+
+
+def _joined(rows: list[str], target: Target) -> tuple[str, list[str]]:
+    """Blocks of single rows joined to vectors: of rows 0, 4, 8, ..., of rows 1, 5, 9, ..., and so on."""
+    block, width, lines = target.block, target.block, [""]
+    while width < target.lanes:
+        t, joined = f"<{width} x {target.real.name}>", []
+        for start in range(0, len(rows), 2 * block):
+            for k in range(start, start + block):
+                lines.append(f"%j{width}_{k} = {_shuffle(t, rows[k], rows[k + block], range(2 * width))}")
+                joined.append(f"%j{width}_{k}")
+        rows, width = joined, 2 * width
+    return "\n".join(lines), rows
+
+
+def _parted(vectors: list[str], target: Target) -> tuple[str, list[str]]:
+    """Vectors of blocks of several rows, parted into these rows again."""
+    block, lines, rows = target.block, [""], []
+    if block == target.lanes:
+        return "", vectors
+    for r in range(target.lanes):
+        first = r - r % block
+        lines.append(f"%w{r} = {_shuffle(target.vector, vectors[r % block], 'poison', range(first, first + block))}")
+        rows.append(f"%w{r}")
+    return "\n".join(lines), rows
+
+
+def _transpose(rows: list[str], target: Target) -> tuple[str, list[str]]:
+    """Square transpositions side by side, by halves: after the step of width w, blocks of w by w have moved."""
+    lanes, t, width, lines = target.lanes, target.vector, 1, []
+    while width < len(rows):
         turned = list(rows)
-        for i in range(lanes):
+        for i in range(len(rows)):
             if i & width:
                 continue
             j = i | width
             for out, shift in ((i, 0), (j, width)):
                 picks = [(k & ~width) + shift + (lanes if k & width else 0) for k in range(lanes)]
-                mask = ", ".join(f"i32 {p}" for p in picks)
                 turned[out] = f"%tr{width}_{out}"
-                lines.append(f"{turned[out]} = shufflevector {t} {rows[i]}, {t} {rows[j]}, <{lanes} x i32> <{mask}>")
+                lines.append(f"{turned[out]} = {_shuffle(t, rows[i], rows[j], picks)}")
         rows, width = turned, 2 * width
     return "\n".join(lines), rows
+
+
+def _shuffle(t: str, a: str, b: str, picks: Sequence[int]) -> str:
+    mask = ", ".join(f"i32 {p}" for p in picks)
+    return f"shufflevector {t} {a}, {t} {b}, <{len(picks)} x i32> <{mask}>"

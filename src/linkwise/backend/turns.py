@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import nan
 
 from linkwise.backend.operations import Writer
-from linkwise.backend.target import Target, splat
+from linkwise.backend.target import Target
 from linkwise.graph.before import Before
 from linkwise.graph.program import Program
 
@@ -84,7 +84,7 @@ finish:""")
     for k, name in before.gives:
         for i in range(before.carried[k].size):
             found = w.load("%in", first + starts[k] + i)
-            known = w.put(f"select {w.bits} %left, {w.type} {splat(nan)}, {w.type} {found}")
+            known = w.put(f"select {w.bits} %left, {w.type} {w.splat(nan)}, {w.type} {found}")
             w.store(known, "%in", at[name] + i)
     lines = "\n".join(w.lines)
     head = "define internal void @turns(ptr noalias %in, ptr noalias %out, ptr noalias %scratch) nounwind"
@@ -96,7 +96,7 @@ def _begin(w: Writer, before: Before, at: dict[str, int], first: int) -> None:
     place = first
     for port, start in zip(before.carried, before.start, strict=True):
         for i in range(port.size):
-            value = w.load("%in", at[start] + i) if isinstance(start, str) else splat(float(start[i]))
+            value = w.load("%in", at[start] + i) if isinstance(start, str) else w.splat(float(start[i]))
             w.store(value, "%in", place)
             place += 1
 
@@ -106,7 +106,7 @@ def _results(w: Writer, before: Before, at: dict[int, int]) -> list[str]:
     found = []
     for k, n in enumerate(n for group in before.body.results for n in group):
         if n.op == "const":
-            found.append(splat(n.value))
+            found.append(w.splat(n.value))
         else:
             found.append(w.load("%in", at[n.index]) if n.op == "input" else w.load("%out", k))
     return found

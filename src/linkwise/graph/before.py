@@ -58,6 +58,8 @@ def check(program: Program, before: Before) -> None:
 
     if body.before or body.repeated:
         refuse("a straight program as its body", f"{body.name}, which has steps or a loop of its own")
+    if body.dtype != program.dtype:
+        refuse(f"a body in {program.dtype}", body.dtype)
     if before.most < 1:
         refuse("at least one turn", before.most)
     outputs = [p.shape for p in body.outputs]

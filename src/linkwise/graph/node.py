@@ -17,10 +17,10 @@ class TooLargeError(LinkwiseError):
 class Graph:
     """Expressions under construction. Nodes are numbered in the order they were made, arguments first."""
 
-    __slots__ = ("_constants", "_table", "limit", "names", "nodes")
+    __slots__ = ("_constants", "_table", "dtype", "limit", "names", "nodes")
 
-    def __init__(self, limit: float = inf) -> None:
-        self.limit = limit
+    def __init__(self, limit: float = inf, dtype: str = "float64") -> None:
+        self.limit, self.dtype = limit, dtype
         self.nodes: list[Node] = []
         self.names: dict[int, str] = {}
         self._table: dict[tuple[Any, ...], Node] = {}
@@ -71,6 +71,11 @@ class Node:
 
     def __init__(self, graph: Graph, index: int, op: str, args: tuple[Node, ...], value: Any) -> None:
         self.graph, self.index, self.op, self.args, self.value = graph, index, op, args, value
+
+    @property
+    def dtype(self) -> str:
+        """The kind of numbers that it stands for."""
+        return self.graph.dtype
 
     def __add__(self, other: Any) -> Any:
         try:

@@ -37,11 +37,12 @@ def _guarded(function: Callable[[float], float]) -> Callable[[float], float]:
     return evaluate
 
 
-FARTHEST = 1e15  # rad: from here on an angle modulo a turn has few digits left, and sine and cosine are NaN
+# rad: from here on an angle modulo a turn has few digits left, and sine and cosine are NaN
+FARTHEST = {"float64": 1e15, "float32": 2e6}
 
 
 def _trigonometric(function: Callable[[float], float]) -> Callable[[float], float]:
-    return lambda x: function(x) if abs(x) < FARTHEST else math.nan
+    return lambda x: function(x) if abs(x) < FARTHEST["float64"] else math.nan
 
 
 def _sign(x: float) -> float:

@@ -52,7 +52,7 @@ class Program:
     `schedule` lists the live nodes, arguments before uses, without inputs and constants. A program with ports that have
     steps is run once for each step; `carries` are pairs (output, input): what an output was in a step, the input is in
     the next. `before` is a loop that runs first, in each step anew, and gives some of the inputs; the others are
-    the `arguments`.
+    the `arguments`. `dtype` says in which numbers all this is done, "float64" or "float32".
     """
 
     name: str
@@ -62,6 +62,7 @@ class Program:
     results: tuple[tuple[Node, ...], ...]
     carries: tuple[tuple[int, int], ...] = ()
     before: Before | None = None
+    dtype: str = "float64"
 
     def __post_init__(self) -> None:
         if self.before:
@@ -116,7 +117,7 @@ class Program:
         for group in self.leaves:
             for n in group:
                 place[n.index] = len(place)
-        facts: list[Any] = [self.inputs, self.outputs, self.carries]
+        facts: list[Any] = [self.inputs, self.outputs, self.carries, self.dtype]
         for n in self.schedule:
             facts.append(n.op)
             for a in n.args:
@@ -135,12 +136,14 @@ def trace(
     outputs: Sequence[Port],
     *,
     before: Before | None = None,
+    dtype: str = "float64",
 ) -> Program:
     """The program of `function`, called once with a flat list of nodes for each input.
 
-    It returns one flat sequence of values for each output, numbers where they do not depend on the inputs.
+    It returns one flat sequence of values for each output, numbers where they do not depend on the inputs. What counts
+    as round-off in it, `scalar.tolerance`, is that of the kind of numbers.
     """
-    graph = Graph(MOST)
+    graph = Graph(MOST, dtype)
     leaves = []
     for port in inputs:
         leaves.append(tuple(graph.input(f"{port.name}{k + 1}" if port.shape else port.name) for k in range(port.size)))
@@ -208,4 +211,4 @@ def finish(
         if len(flat) != port.size:
             raise LinkwiseError(f"{name}: expected {port.size} numbers for {port.name}, got {len(flat)}.")
         results.append(tuple(lift(graph, x) for x in flat))
-    return Program(name, tuple(inputs), tuple(outputs), tuple(leaves), tuple(results), before=before)
+    return Program(name, tuple(inputs), tuple(outputs), tuple(leaves), tuple(results), (), before, graph.dtype)

@@ -95,5 +95,5 @@ def loop(robot: Robot, options: Options, shared: Sequence[Port]) -> Before:
         return [*now, [left]]
 
     outputs = [*(Port(f"next_{p.name}", p.shape) for p in carried), Port("left", ())]
-    body = trace("newton", run, [*carried, *shared], outputs)
+    body = trace("newton", run, [*carried, *shared], outputs, dtype=options.dtype)
     return Before(body, tuple(tuple(x) for x in begin), ((0, FOLLOWERS),), newton.MOST)

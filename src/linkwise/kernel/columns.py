@@ -58,7 +58,7 @@ class Columns(Kernel):
         """The kernel; its programs are traced and compiled when it is first called."""
         arguments = algorithm.arguments(robot, static)
         standard, extra, outputs = ports(robot, algorithm, options, arguments)
-        signature = Program(algorithm.name, (*standard, *extra), tuple(outputs), (), ())
+        signature = Program(algorithm.name, (*standard, *extra), tuple(outputs), (), (), dtype=options.dtype)
         kernel = cls(caller(signature, algorithm.doc, 1, lambda: kernel._function()))
         kernel.robot, kernel.algorithm, kernel.options, kernel.static = robot, algorithm, options, static
         kernel.program, kernel.parts = signature, {}
@@ -81,7 +81,7 @@ class Columns(Kernel):
 
                 function = split(program, function, self.options.threads)
             wanted = [k for k, (_, by) in enumerate(pairs) if by == x]
-            jobs.append((function, np.eye(program.inputs[-1].size), wanted))
+            jobs.append((function, np.eye(program.inputs[-1].size, dtype=program.dtype), wanted))
 
         def call(*inputs: Any, out: Any = None) -> Any:
             given, batch, results = _arguments(self.program, inputs, out)
@@ -198,7 +198,8 @@ def _column(robot: Robot, algorithm: Algorithm, options: Options, static: dict[s
         return [flat[o] for o, _ in wanted]
 
     shapes = [Port(port.name, port.shape[:-1]) for _, port in wanted]
-    return trace(f"{algorithm.name}_by_{x}", run, [*standard, *extra, Port("direction", (width,))], shapes)
+    inputs = [*standard, *extra, Port("direction", (width,))]
+    return trace(f"{algorithm.name}_by_{x}", run, inputs, shapes, dtype=options.dtype)
 
 
 def _derivation(robot: Robot, algorithm: Algorithm) -> Derivation:
@@ -211,7 +212,7 @@ def _derivation(robot: Robot, algorithm: Algorithm) -> Derivation:
 
 def _arguments(signature: Program, inputs: Sequence[Any], out: Any) -> tuple[list[Any], tuple[int, ...], list[Any]]:
     """Inputs broadcast to the batch, the batch, and the arrays to fill, by the rules of a ufunc."""
-    given = [arrays.checked(port, x) for port, x in zip(signature.arguments, inputs, strict=True)]
+    given = [arrays.checked(port, x, signature.dtype) for port, x in zip(signature.arguments, inputs, strict=True)]
     cores = [(a, a.ndim - p.rank) for a, p in zip(given, signature.arguments, strict=True)]
     batch = np.broadcast_shapes(*(a.shape[:k] for a, k in cores))
     results = arrays.targets(signature, batch, out)

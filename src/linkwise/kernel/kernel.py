@@ -104,7 +104,7 @@ def _trace(robot: Robot, algorithm: Algorithm, options: Options, arguments: dict
         names = algorithm.signature(arguments)[1]
         return [x for name, x in zip(names, values, strict=True) if name in kept]
 
-    program = trace(algorithm.name, run, [*standard, *extra, *hidden], outputs)
+    program = trace(algorithm.name, run, [*standard, *extra, *hidden], outputs, dtype=options.dtype)
     return closure.closed(program, robot, options) if closure and hidden else program
 
 
@@ -212,12 +212,17 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
         """Names and shapes of the results, batch axes left out."""
         return {p.name: p.shape for p in self.program.outputs}
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The numbers in which the kernel computes, and which its results are: float64 or float32."""
+        return np.dtype(self.program.dtype)
+
     def count(self) -> Counter[str]:
         """Operations of one evaluation: mul, add, div, neg, sincos and others; of a loop inside, those of one turn."""
         return self.program.count()
 
     def c_source(self, name: str | None = None) -> str:
-        """Dependency-free C99 of this kernel: a function of pointers to double, documented."""
+        """Dependency-free C99 of this kernel: a function of pointers to its numbers, documented."""
         from linkwise.backend.c import source
 
         return source(self.program, name, self._title())
@@ -241,7 +246,8 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
         def side(ports: Sequence[Port]) -> str:
             return ", ".join(f"{p.name}{p.shape}" for p in ports)
 
-        return f"<Kernel {self._title()}: {side(self.program.arguments)} -> {side(self.program.outputs)}>"
+        ends = f"{side(self.program.arguments)} -> {side(self.program.outputs)}"
+        return f"<Kernel {self._title()}: {ends}{'' if self.dtype == float else f', {self.dtype}'}>"
 
 
 class Kernel(Compiled):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from linkwise.algorithms.algorithm import Algorithm, World, dotted, external_on_bodies, moving_base, wrench_of
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.graph.program import Port
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from linkwise.mechanism.structure import Structure
 
 CLOSURES = ("auto", "newton")
+DTYPES = ("float64", "float32")
 # of the base, in its axes: its velocity, its classical acceleration, and the derivatives of that in the world
 BASE = ("base_velocity", "base_acceleration", "base_jerk", "base_snap", "base_crackle", "base_pop")
 Laws = tuple[tuple[str, tuple[Callable[..., Any], ...]], ...]  # of frames or joints, by name
@@ -37,6 +40,7 @@ class Options:
     forces: Laws = ()
     joint_forces: Laws = ()
     closure: str = "auto"
+    dtype: str = "float64"
 
     @classmethod
     def checked(
@@ -51,6 +55,7 @@ class Options:
         forces: Any = None,
         joint_forces: Any = None,
         closure: Any = "auto",
+        dtype: Any = "float64",
     ) -> Options:
         """Options that fit the robot, or an error that says which does not."""
         frames, paths = _names(external, "external"), _names(parameters, "parameters")
@@ -68,7 +73,8 @@ class Options:
             _check_single(robot, name)
         if closure not in CLOSURES:
             raise InputError(f"closure: expected one of {CLOSURES}, got {closure!r}.")
-        return cls(frames, base_motion, paths, gravity, threads, on_frames, on_joints, closure)
+        numbers_of = checked_dtype(dtype)
+        return cls(frames, base_motion, paths, gravity, threads, on_frames, on_joints, closure, numbers_of)
 
     def structure(self, robot: Robot) -> Structure:
         """How a robot with loops moves; numbers that move its joints leave no closed form to rely on."""
@@ -152,6 +158,17 @@ def checked_threads(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise InputError(f"threads: expected a whole number of at least 1, got {value!r}.")
     return value
+
+
+def checked_dtype(value: Any) -> str:
+    """The option `dtype`, by NumPy's name."""
+    try:
+        name = np.dtype(value).name
+    except TypeError:
+        name = ""
+    if value is None or name not in DTYPES:
+        raise InputError(f"dtype: expected one of {DTYPES}, got {value!r}.")
+    return name
 
 
 def _laws(value: Any, what: str) -> Laws:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
-from linkwise.scalar import Scalar, is_number, less, sqrt, where
+from linkwise.scalar import Scalar, is_number, less, sqrt, tolerance, where
 
-LOST = 1e-10  # of the number it is left of: a pivot below this is round-off
+LOST = 1e-10, 1e-5  # of the number it is left of: a pivot below this is round-off, in float64 and in float32
 
 
 class LDL(tuple[list[list[Scalar]], list[Scalar]]):
@@ -39,7 +39,7 @@ def factorise(M: Sequence[Sequence[Scalar]], refuse: Callable[[int], Exception],
 
 def sound_inverse(pivot: Scalar, whole: Scalar, refuse: Callable[[], Exception]) -> Scalar:
     """1 / pivot, or NaN where the pivot is no more than the round-off of the `whole` that it is left of."""
-    sound = where(less(whole * LOST, pivot), 1.0, -1.0)
+    sound = where(less(whole * tolerance(pivot, *LOST), pivot), 1.0, -1.0)
     if not is_number(sound):
         return sqrt(sound) / pivot
     if sound < 0.0:

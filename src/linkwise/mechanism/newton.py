@@ -12,14 +12,17 @@ from collections.abc import Sequence
 from math import isnan, nan
 from typing import Any, NamedTuple
 
-from linkwise.scalar import Scalar, absolute, less, sqrt, where
+from linkwise.scalar import Scalar, absolute, less, sqrt, tolerance, where
 
 MOST = 1000  # turns
 LONGEST = 0.5  # rad or lengths of the mechanism, by which what leads goes in one stride
 SHORTEST = 2.0**-10  # of the way
 TURNS = 8  # of Newton's method after a stride
-NEAR, THERE = 1e-3, 1e-7  # of a step: after a stride, and at the goal, where the next one is its square
-OPEN = 1e-6  # of the mechanism's size: no equation may be left open more than this
+NEAR = 1e-3  # of a step: after a stride
+# in float64 and in float32:
+THERE = 1e-7, 1e-5  # of a step: at the goal, where the next one is its square
+OPEN = 1e-6, 1e-5  # of the mechanism's size: no equation may be left open more than this
+END = 1e-12, 1e-6  # of the way, or of a joint's part of it: who is so near its end is there
 
 
 class State(NamedTuple):
@@ -78,8 +81,9 @@ def turn(machine: Any, q: Sequence[Scalar], now: State) -> tuple[State, Scalar]:
     closer = _moved(machine, now.y, [x / sqrt(1.0 + size * size) for x in d], 1.0)
 
     # has this stride arrived, and where it should?
-    last = less(1.0 - 1e-12, s)
-    arrived = less(size, where(last, THERE, NEAR)) * less(linkage.openness(), where(last, OPEN, 1.0))
+    end, there, gap = (tolerance(s, *of_kind) for of_kind in (END, THERE, OPEN))
+    last = less(1.0 - end, s)
+    arrived = less(size, where(last, there, NEAR)) * less(linkage.openness(), where(last, gap, 1.0))
     side = less(0.0, linkage.determinant() * structure.side)
     led = _moved(machine, now.y0, now.v0, s - s0)
     jump = sqrt(sum((x * x for x in _between(machine, led, now.y)), 0.0))
@@ -119,11 +123,12 @@ def _gone(s: Scalar, which: Scalar, k: int, count: int) -> tuple[Scalar, Scalar]
     """How far joint k of some has gone when the way is gone to s, and how fast it goes."""
     if count == 1:
         return s, 1.0
+    end = tolerance(s, *END)
     parts: list[Scalar] = []
     speeds: list[Scalar] = []
     for place in (k, count - 1 - k):
         x = s * float(count) - float(place)
-        begun, over = less(0.0, x + 1e-12), less(1.0 - 1e-12, x)
+        begun, over = less(0.0, x + end), less(1.0 - end, x)
         parts.append(where(begun, where(over, 1.0, x), 0.0))
         speeds.append(where(begun, where(over, 0.0, float(count)), 0.0))
     straight, forth = less(which, 0.5), less(which, 1.5)

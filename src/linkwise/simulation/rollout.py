@@ -142,7 +142,7 @@ class Rollout:
 def _room(part: tuple[Any, ...], steps: int) -> tuple[Any, ...]:
     """Arrays like those of a first part, for all steps: what does not fit into memory is refused at once."""
     try:
-        return tuple(np.empty((*p.shape[:-2], steps, p.shape[-1])) for p in part)
+        return tuple(np.empty((*p.shape[:-2], steps, p.shape[-1]), p.dtype) for p in part)
     except ValueError as error:
         raise InputError(f"rollout: expected steps that fit into memory, got {steps:.3g}.") from error
 
@@ -157,6 +157,7 @@ def compile_rollout(
     forces: Any = None,
     joint_forces: Any = None,
     threads: int = 1,
+    dtype: Any = "float64",
 ) -> Rollout:
     """A loop of fixed steps as one native function.
 
@@ -169,6 +170,7 @@ def compile_rollout(
         forces: laws of the environment by frame or link, as `compile` takes them; evaluated in every stage.
         joint_forces: laws along joints by joint, as `compile` takes them.
         threads: over how many threads rows are split.
+        dtype: the numbers of the rollout, "float64" or "float32", as `compile` takes it; a linearization has float64.
 
     Returns:
         A `Rollout`: `rollout(q0, qd0, u, dt)`.
@@ -187,7 +189,8 @@ def compile_rollout(
         raise InputError(f"control: expected a function of (q, qd, u), got {control!r}.")
     if isinstance(gravity, str):
         raise InputError(f"gravity: expected a vector of three or None, got {gravity!r}.")
-    options = Options.checked(robot, gravity=gravity, threads=threads, forces=forces, joint_forces=joint_forces)
+    laws = {"forces": forces, "joint_forces": joint_forces}
+    options = Options.checked(robot, gravity=gravity, threads=threads, dtype=dtype, **laws)
     width: Any = robot.nv if inputs is None else inputs
     if not isinstance(width, int) or isinstance(width, bool) or width < 1:
         raise InputError(f"inputs: expected a whole number above 0, got {inputs!r}.")
@@ -223,4 +226,4 @@ def _trace(robot: Robot, options: Options, method: str, control: Control | None,
 
     inputs = [Port("q", (robot.nq,)), Port("qd", (robot.nv,)), Port("u", (width,), steps=True), Port("dt", ())]
     outputs = [Port("q_new", (robot.nq,), steps=True), Port("qd_new", (robot.nv,), steps=True)]
-    return replace(trace("rollout", run, inputs, outputs), carries=((0, 0), (1, 1)))
+    return replace(trace("rollout", run, inputs, outputs, dtype=options.dtype), carries=((0, 0), (1, 1)))

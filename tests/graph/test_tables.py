@@ -25,7 +25,7 @@ def test_table_has_every_operation_and_no_other(table):
 def test_texts_use_every_argument(op):
     marks = [f"<{k}>" for k in range(op.arity)]
     for text in (op.text, c.EXPRESSIONS[op.name]):
-        assert all(m in text.format(*marks) for m in marks)
+        assert all(m in text.format(*marks, f="") for m in marks)
 
 
 @pytest.mark.parametrize("op", OPS.values(), ids=OPS)

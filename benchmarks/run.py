@@ -23,6 +23,7 @@ def main() -> None:
     import loading
     import operations
     import paths
+    import plain
     import rates
     import startup
 
@@ -34,6 +35,7 @@ def main() -> None:
         "inverse_dynamics": inverse_dynamics.run,
         "forward_dynamics": forward_dynamics.run,
         "derivatives": derivatives.run,
+        "plain": plain.run,
         "operations": operations.run,
         "closed": closed.run,
         "platforms": platforms.run,

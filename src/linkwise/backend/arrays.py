@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.backend import memory
 from linkwise.graph.before import Before
 from linkwise.graph.op import FARTHEST
 from linkwise.graph.program import Port, Program
@@ -176,4 +177,4 @@ def targets(program: Program, batch: tuple[int, ...], out: Any, steps: int = 0) 
             raise TypeError(f"cannot cast {port.name} from {program.dtype} to {target.dtype}")
         if not target.flags.writeable:
             raise ValueError(f"out for {port.name} is read-only")
-    return [np.empty(shape, program.dtype) if o is None else o for o, shape in zip(given, shapes, strict=True)]
+    return [memory.empty(shape, program.dtype) if o is None else o for o, shape in zip(given, shapes, strict=True)]

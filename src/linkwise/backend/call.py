@@ -12,7 +12,6 @@ import numpy as np
 
 from linkwise.backend import native
 from linkwise.backend.arrays import castable, refuse_masks
-from linkwise.backend.threads import split
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program
 
@@ -20,7 +19,7 @@ FOREIGN = ("jax", "jaxlib", "casadi", "sympy")  # whose expressions no kernel ca
 
 
 def caller(
-    program: Program, doc: str, threads: int, make: Callable[[], Callable[..., Any]] | None = None
+    program: Program, doc: str, threads: int | str, make: Callable[[], Callable[..., Any]] | None = None
 ) -> Callable[..., Any]:
     """A closure with the algorithm's own argument names around the ufunc, which is compiled at the first call.
 
@@ -33,9 +32,12 @@ def caller(
     several = len(program.outputs) > 1
 
     def first(*inputs: Any, **kwargs: Any) -> Any:
-        function = make() if make else native.function(program, doc)
-        if threads > 1 and not make:
-            function = split(program, function, threads)
+        function = make() if make else native.function(program, doc, threads)
+        become(function if make or not native.is_native(program) else second)
+        return function(*inputs, **kwargs)
+
+    def second(*inputs: Any, **kwargs: Any) -> Any:
+        function = native.function(program, doc, threads, directly=True)
         become(function)
         return function(*inputs, **kwargs)
 
@@ -44,7 +46,7 @@ def caller(
 
     arguments = ", ".join(names)
     text = f"""
-def make(ufunc, result, explain, numeric, plain, refuse_masks):
+def make(ufunc, result, explain, numeric, plain, refuse_masks, new):
     def call({arguments}, out=None):
         try:
             found = ufunc({arguments}) if out is None else ufunc({arguments}, out=numeric(out))
@@ -52,7 +54,7 @@ def make(ufunc, result, explain, numeric, plain, refuse_masks):
                 refuse_masks(({arguments},))
         except (TypeError, ValueError) as error:
             raise explain(error, ({arguments},), out) from None
-        return {"result._make(found)" if several else "found"}
+        return {"new(result, found)" if several else "found"}
     def become(function):
         nonlocal ufunc
         ufunc = function
@@ -60,7 +62,7 @@ def make(ufunc, result, explain, numeric, plain, refuse_masks):
 """
     space: dict[str, Any] = {}
     exec(text, space)
-    call, become = space["make"](first, result, explain, _numeric, np.ndarray, refuse_masks)
+    call, become = space["make"](first, result, explain, _numeric, np.ndarray, refuse_masks, tuple.__new__)
     call.__name__ = call.__qualname__ = program.name
     call.__doc__ = doc
     return call

@@ -72,14 +72,18 @@ def watched(ufunc: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-@cache
-def _factory() -> Any:
+def table(capsule: str) -> Any:
+    """The addresses of NumPy's own functions: `_ARRAY_API` or `_UFUNC_API`, in the order of its headers."""
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = ctypes.cast(pointer(_multiarray_umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
+    return ctypes.cast(pointer(getattr(_multiarray_umath, capsule), None), ctypes.POINTER(ctypes.c_void_p))
+
+
+@cache
+def _factory() -> Any:
     return ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_int, ctypes.c_int,
         ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p,
-    )(table[FROM_FUNC_AND_DATA_AND_SIGNATURE])  # fmt: skip
+    )(table("_UFUNC_API")[FROM_FUNC_AND_DATA_AND_SIGNATURE])  # fmt: skip

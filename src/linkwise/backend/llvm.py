@@ -7,7 +7,7 @@ import hashlib
 import platform
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
@@ -110,6 +110,23 @@ def compile_objects(program: Program, levels: tuple[int, int] = LEVELS) -> list[
         line.wipe()
 
 
+def compile_text(text: str) -> list[bytes]:
+    """The object file of a module in LLVM's language."""
+    return [apart(partial(_object, text, LEVELS[1]))]
+
+
+def load_named(objects: list[bytes], symbols: Mapping[str, int], names: Sequence[str]) -> tuple[Any, list[int]]:
+    """An engine, which is to be kept, and the addresses of functions in it, which may call those of `symbols`."""
+
+    def load() -> tuple[Any, list[int]]:
+        for name, address in symbols.items():
+            binding().add_symbol(name, address)
+        engine = _engine(objects)
+        return engine, [int(engine.get_function_address(name)) for name in names]
+
+    return apart(load)
+
+
 def load_objects(objects: list[bytes]) -> int:
     """The address of `loop` in the loaded code."""
     address: int = apart(partial(_load, objects))
@@ -160,11 +177,16 @@ def _unload(addresses: Sequence[int]) -> None:
 
 def _load(objects: list[bytes]) -> int:
     """The address of `loop`, in code that stays until it is unloaded."""
+    engine = _engine(objects)
+    address = int(engine.get_function_address("loop"))
+    _engines[address] = engine
+    return address
+
+
+def _engine(objects: list[bytes]) -> Any:
     llvm = binding()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine(1))
     for data in objects:
         engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
-    address = int(engine.get_function_address("loop"))
-    _engines[address] = engine
-    return address
+    return engine

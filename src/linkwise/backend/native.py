@@ -12,13 +12,14 @@ from typing import Any
 
 from linkwise._version import __version__
 from linkwise.backend import arrays, cache, gufunc, llvm
+from linkwise.backend.threads import most_rows, split
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program, trace, without_collector
 from linkwise.locks import ForkSafeLock
 
 BACKENDS = ("llvm", "numpy")
 
-IDLE = 256  # loaded programs from which on those that nobody holds are unloaded
+IDLE = 128  # loaded programs from which on those that nobody holds are unloaded
 LOOK = 128  # programs to load between two looks at how many maps of memory the process has
 MAPS = 65_530  # that Linux lets a process have, unless told otherwise; a program takes three and more
 FULL = 0.9  # of them, beyond which no more is loaded: LLVM ends the process that can get none
@@ -34,15 +35,31 @@ def lock() -> ForkSafeLock:
     return _lock
 
 
-def function(program: Program, doc: str = "") -> Callable[..., Any]:
-    """The program as a function of arrays; equal programs share one. Code that nobody holds is unloaded in time."""
-    if any(p.size == 0 for p in (*program.arguments, *program.outputs)) or backend() == "numpy":
-        return arrays.function(program)
-    return _native(program, doc)
+def function(program: Program, doc: str = "", threads: int | str = 1, directly: bool = False) -> Callable[..., Any]:
+    """The program as a function of arrays; equal programs share one. Code that nobody holds is unloaded in time.
+
+    Batches are split over `threads`. One that is native, and is called again, can be reached `directly`.
+    """
+    if not directly and not is_native(program):
+        found = arrays.function(program)
+        return found if threads == 1 else split(program, found, threads)
+    with _lock:
+        ufunc, address = _native(program, doc)
+        found = ufunc if threads == 1 else split(program, ufunc, threads)
+        if not directly:
+            return found
+        from linkwise.backend import direct  # whoever calls once needs nothing of it
+
+        return direct.function(program, found, address, sys.maxsize if threads == 1 else most_rows(program, threads))
 
 
-def _native(program: Program, doc: str, levels: tuple[int, int] = llvm.LEVELS) -> Any:
-    """The program as a native ufunc, from this process, from the cache on disk, or compiled now."""
+def is_native(program: Program) -> bool:
+    """Whether a program becomes native code, as things are now."""
+    return all(p.size for p in (*program.arguments, *program.outputs)) and backend() != "numpy"
+
+
+def _native(program: Program, doc: str, levels: tuple[int, int] = llvm.LEVELS) -> tuple[Any, int]:
+    """The program as a native ufunc, from this process, from the cache on disk, or compiled now; with its address."""
     facts = (__version__, cache.MAGIC, program.digest, program.name, llvm.identity())
     key = hashlib.sha256(repr(facts).encode()).hexdigest()
     with _lock:
@@ -53,7 +70,7 @@ def _native(program: Program, doc: str, levels: tuple[int, int] = llvm.LEVELS) -
                 cache.write(key, objects)
             _make_room()
             _functions[key] = _loaded(objects, program.name, doc, program.arguments, program.outputs, program.dtype)
-        return _functions[key][0]
+        return _functions[key]
 
 
 def loaded(objects: list[bytes], name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> Any:
@@ -145,5 +162,5 @@ def _works() -> bool:
 
 def _self_test() -> None:
     program = trace("self_test", lambda x: ([x[0] + 2.0 * x[1]],), [Port("x", (2,))], [Port("y", (1,))])
-    if not (_native(program, "", (0, 0))([[1.0, 2.0]] * 5) == 5.0).all():
+    if not (_native(program, "", (0, 0))[0]([[1.0, 2.0]] * 5) == 5.0).all():
         raise RuntimeError("a trial kernel gave a wrong answer")

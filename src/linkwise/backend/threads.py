@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,11 @@ from linkwise.locks import ForkSafeLock
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-SMALLEST = 256  # rows below which a second thread costs more than it saves
+SMALLEST = 256  # rows of a thread at least, where the user has said how many there are to be
+SHARE = 4_000_000  # operations of a thread at least, where they are as many as pay: many times what its waking costs
+TURNS = 4  # of Newton's method, about
+PIECES = 8  # for each thread, of rows enough for all lanes
+LANES = 64
 PLAIN = (np.ndarray, np.memmap, type(None))  # arrays that a ufunc takes as they are
 
 _pools: dict[int, ThreadPoolExecutor] = {}
@@ -26,8 +30,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pools.clear)  # threads do not live on in a child
 
 
-def split(program: Program, function: Callable[..., Any], threads: int) -> Callable[..., Any]:
-    """The function with its batches cut into `threads` pieces along the longest batch axis."""
+def most_rows(program: Program, threads: int | str) -> int:
+    """Rows of the longest batch that is not split; of a repeated program, rows times steps."""
+    if threads != "auto":
+        return 2 * SMALLEST - 1
+    operations = len(program.schedule) + (TURNS * len(program.before.body.schedule) if program.before else 0)
+    return 2 * (SHARE // max(1, operations) + 1) - 1
+
+
+def split(program: Program, function: Callable[..., Any], threads: int | str) -> Callable[..., Any]:
+    """The function with large batches cut along their longest axis, and the pieces shared among threads.
+
+    Whoever is free takes the next piece, the caller among them: a core that is busy with something else takes fewer.
+    """
+    least = (most_rows(program, threads) + 1) // 2
 
     def call(*inputs: Any, out: Any = None) -> Any:
         if any(_special(x) for x in (*inputs, *(out if isinstance(out, tuple) else (out,)))):
@@ -37,32 +53,53 @@ def split(program: Program, function: Callable[..., Any], threads: int) -> Calla
         if any(a.ndim < r for a, r in zip(arrays, ranks, strict=True)):
             return function(*arrays, out=out)
         batch = np.broadcast_shapes(*(a.shape[: a.ndim - r] for a, r in zip(arrays, ranks, strict=True)))
-        pieces = min(threads, int(np.prod(batch)) // SMALLEST)
-        if pieces < 2:
-            return function(*arrays) if out is None else function(*arrays, out=out)
-        axis = int(np.argmax(batch))
-        whole = [np.broadcast_to(a, (*batch, *a.shape[a.ndim - r :])) for a, r in zip(arrays, ranks, strict=True)]
         steps = next((a.shape[a.ndim - p.rank] for a, p in zip(arrays, program.arguments, strict=True) if p.steps), 0)
+        axis = int(np.argmax(batch)) if batch else 0
+        size = math.prod(batch) * (steps if threads == "auto" and program.repeated else 1)
+        workers = min(cores() if threads == "auto" else int(threads), size // least, *batch[axis : axis + 1])
+        if workers < 2:
+            return function(*arrays) if out is None else function(*arrays, out=out)
+        whole = [np.broadcast_to(a, (*batch, *a.shape[a.ndim - r :])) for a, r in zip(arrays, ranks, strict=True)]
         results = targets(program, batch, out, steps)
         if out is not None:  # one piece must not write what another still reads
             whole = [a.copy() if any(np.may_share_memory(a, r) for r in results) else a for a in whole]
-        edges = np.linspace(0, batch[axis], pieces + 1).astype(int)
+        width = -(-batch[axis] // (workers * PIECES))
+        width = -(-width // LANES) * LANES if width > LANES else -(-batch[axis] // workers)
+        pieces = iter(range(0, batch[axis], width))
 
-        def work(start: int, stop: int) -> None:
-            rows = (*[slice(None)] * axis, slice(start, stop))
-            function(*(a[rows] for a in whole), out=tuple(r[rows] for r in results))
+        def work() -> None:
+            for start in pieces:
+                rows = (*[slice(None)] * axis, slice(start, start + width))
+                function(*(a[rows] for a in whole), out=tuple(r[rows] for r in results))
 
         jobs = []
-        for start, stop in pairwise(edges.tolist()):
+        for _ in range(workers - 1):
             try:
-                jobs.append(_pool(threads).submit(work, start, stop))
+                jobs.append(_pool(workers - 1).submit(work))
             except RuntimeError:  # no thread is to be had
-                work(start, stop)
-        for job in jobs:
-            job.result()
-        return results[0] if len(results) == 1 else tuple(results)
+                break
+        try:
+            work()
+        finally:
+            _ = [*pieces]  # after an interrupt, nothing more begins
+            errors = [job.exception() for job in jobs if not job.cancel()]  # those that have not begun need not
+        for error in errors:
+            if error is not None:
+                raise error
+        found = results[0] if len(results) == 1 else tuple(results)
+        for known in (whole, results):  # to a job that nobody waits for
+            known.clear()
+        return found
 
     return call
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # a system that does not say
+        return os.cpu_count() or 1
 
 
 def _special(x: Any) -> bool:

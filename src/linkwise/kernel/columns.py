@@ -75,11 +75,7 @@ class Columns(Kernel):
         jobs = []
         for x in dict.fromkeys(x for _, x in pairs):
             program = self._part(x)
-            function = native.function(program, self.algorithm.doc)
-            if self.options.threads > 1:
-                from linkwise.backend.threads import split
-
-                function = split(program, function, self.options.threads)
+            function = native.function(program, self.algorithm.doc, self.options.threads)
             wanted = [k for k, (_, by) in enumerate(pairs) if by == x]
             jobs.append((function, np.eye(program.inputs[-1].size, dtype=program.dtype), wanted))
 

@@ -16,6 +16,8 @@ from linkwise.kernel.options import Options
 from linkwise.kernel.size import kernel_of
 from linkwise.robot.robot import Robot
 
+NONE = object()  # where an algorithm has no axes to choose
+
 
 class Dynamics:
     """Every standard algorithm of one robot, as functions of NumPy arrays that are compiled when first called."""
@@ -28,14 +30,14 @@ class Dynamics:
     def _kernel(self, algorithm: Algorithm) -> Kernel:
         return kernel_of(self.robot, algorithm, self.options, {})
 
-    def _at(self, algorithm: Algorithm, inputs: tuple[Any, ...], **static: Any) -> Any:
-        """A kernel that belongs to one frame, kept for the next call."""
-        key = (algorithm.name, *static.values())
+    def _at(self, name: str, frame: str, axes: Any = NONE) -> Kernel:
+        """A kernel that belongs to one frame, kept for the next call, which must not wait for more than a look."""
         try:
-            kernel = self._frames[key]
+            return self._frames[name, frame, axes]
         except (KeyError, TypeError):
-            kernel = self._frames[key] = kernel_of(self.robot, algorithm, self.options, static)
-        return kernel(*inputs)
+            static = {"frame": frame} | ({} if axes is NONE else {"axes": axes})
+        kernel = self._frames[name, frame, axes] = kernel_of(self.robot, getattr(alg, name), self.options, static)
+        return kernel
 
     @cached_property
     def inverse_dynamics(self) -> Kernel:
@@ -214,35 +216,35 @@ class Dynamics:
 
     def pose(self, q: Any, frame: str, *extra: Any) -> NDArray[np.float64]:
         """T_world_frame (..., 4, 4) of a frame or link; `extra` are the inputs that options add."""
-        return self._at(alg.pose, (q, *extra), frame=frame)
+        return self._at("pose", frame)(q, *extra)
 
     def jacobian(self, q: Any, frame: str, *extra: Any, axes: str = "world") -> NDArray[np.float64]:
         """J (..., 6, nv) at the frame's origin, linear rows first, in world or (axes="local") the frame's axes."""
-        return self._at(alg.jacobian, (q, *extra), frame=frame, axes=axes)
+        return self._at("jacobian", frame, axes)(q, *extra)
 
     def jacobian_dot(self, q: Any, qd: Any, frame: str, *extra: Any, axes: str = "world") -> NDArray[np.float64]:
         """The time derivative (..., 6, nv) of the components of `jacobian`, while the robot moves at qd."""
-        return self._at(alg.jacobian_dot, (q, qd, *extra), frame=frame, axes=axes)
+        return self._at("jacobian_dot", frame, axes)(q, qd, *extra)
 
     def velocity(self, q: Any, qd: Any, frame: str, *extra: Any, axes: str = "world") -> NDArray[np.float64]:
         """Velocity (..., 6) of a frame, linear then angular."""
-        return self._at(alg.velocity, (q, qd, *extra), frame=frame, axes=axes)
+        return self._at("velocity", frame, axes)(q, qd, *extra)
 
     def acceleration(
         self, q: Any, qd: Any, qdd: Any, frame: str, *extra: Any, axes: str = "world"
     ) -> NDArray[np.float64]:
         """Classical acceleration (..., 6) of a frame, linear then angular; gravity is not counted."""
-        return self._at(alg.acceleration, (q, qd, qdd, *extra), frame=frame, axes=axes)
+        return self._at("acceleration", frame, axes)(q, qd, qdd, *extra)
 
     def jerk(
         self, q: Any, qd: Any, qdd: Any, qddd: Any, frame: str, *extra: Any, axes: str = "world"
     ) -> NDArray[np.float64]:
         """Jerk (..., 6) of a frame, linear then angular: the rate of the vectors of `acceleration`."""
-        return self._at(alg.jerk, (q, qd, qdd, qddd, *extra), frame=frame, axes=axes)
+        return self._at("jerk", frame, axes)(q, qd, qdd, qddd, *extra)
 
     def operational_inertia(self, q: Any, frame: str, *extra: Any) -> NDArray[np.float64]:
         """(J M^-1 J^T)^-1 (..., 6, 6) at a frame, in world axes; NaN where the frame cannot move in all directions."""
-        return self._at(alg.operational_inertia, (q, *extra), frame=frame)
+        return self._at("operational_inertia", frame)(q, *extra)
 
     def wrench_at(self, sensor: str) -> Kernel:
         """A kernel (q, qd, qdd) -> wrench (6) through a fixed joint, named by itself or by its child link."""

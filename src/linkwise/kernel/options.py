@@ -36,7 +36,7 @@ class Options:
     base_motion: bool = False
     parameters: tuple[str, ...] = ()
     gravity: Vec3 | str | None = None
-    threads: int = 1
+    threads: int | str = 1
     forces: Laws = ()
     joint_forces: Laws = ()
     closure: str = "auto"
@@ -153,10 +153,12 @@ def checked_gravity(value: Any) -> Vec3 | str | None:
     return value if value is None or isinstance(value, str) else check.vector(value, "gravity")
 
 
-def checked_threads(value: Any) -> int:
+def checked_threads(value: Any) -> int | str:
     """The option `threads`."""
+    if isinstance(value, str) and value == "auto":
+        return value
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(f"threads: expected a whole number of at least 1, got {value!r}.")
+        raise InputError(f"threads: expected a whole number of at least 1, or 'auto', got {value!r}.")
     return value
 
 

@@ -156,7 +156,7 @@ def compile_rollout(
     gravity: Any = None,
     forces: Any = None,
     joint_forces: Any = None,
-    threads: int = 1,
+    threads: int | str = 1,
     dtype: Any = "float64",
 ) -> Rollout:
     """A loop of fixed steps as one native function.
@@ -169,7 +169,7 @@ def compile_rollout(
         gravity: a vector instead of the robot's.
         forces: laws of the environment by frame or link, as `compile` takes them; evaluated in every stage.
         joint_forces: laws along joints by joint, as `compile` takes them.
-        threads: over how many threads rows are split.
+        threads: over how many threads rows are split, or "auto", as in `compile`.
         dtype: the numbers of the rollout, "float64" or "float32", as `compile` takes it; a linearization has float64.
 
     Returns:

@@ -268,12 +268,10 @@ def test_many_calls_do_not_grow():
 def functions(request):
     if request.param == "memory_linux" and not sys.platform.startswith("linux"):
         pytest.skip("of Linux")
-    sizes = {"LARGE": 4096, "LARGE_BLOCK": 4160, "SLOTS": allocator.SLOTS, "SLOTS_LESS_1": allocator.SLOTS - 1}
-    sizes |= {"HUGE": allocator.HUGE, "HUGE_LESS_1": allocator.HUGE - 1}
     names = [*allocator.FUNCTIONS, "memory_release"]
     p, n = ctypes.c_void_p, ctypes.c_size_t
     kinds = [(p, p, n), (p, p, n, n), (p, p, p, n), (None, p, p, n), (ctypes.c_int64, p, n)]
-    code = library.load(["memory", request.param], sizes, {}, names)
+    code = library.load(["memory", request.param], allocator.constants(4096), {}, names)
     return [ctypes.PYFUNCTYPE(*kind)(at) for kind, at in zip(kinds, code, strict=True)]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from linkwise.backend import llvm, native
+from linkwise.backend.call import caller
 from linkwise.errors import LinkwiseError
 from linkwise.kernel.tracing import Port, trace
 
@@ -37,6 +38,21 @@ def test_what_is_held_stays(small):
     for function, slope in held:
         np.testing.assert_array_equal(function([[2.0, 1.0]] * 9), [[2.0 * slope + 1.0]] * 9)
     assert line(100.0) is held[0][0]
+
+
+@pytest.mark.skipif(native.backend() != "llvm", reason="nothing is loaded")
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_kernels_keep_their_code_however_often_they_were_called(small, monkeypatch, calls):
+    program = trace("kept", lambda x: ([x[0] * 7.0 + x[1]],), [Port("x", (2,))], [Port("y", (1,))])
+    kernel = caller(program, "", 1)
+    for _ in range(calls):
+        kernel([2.0, 1.0])
+    for k in range(20):
+        line(500.0 + k)
+    loads = []
+    monkeypatch.setattr(native, "_loaded", lambda *a: loads.append(a))
+    assert kernel([2.0, 1.0]) == kernel(np.array([2.0, 1.0])) == 15.0
+    assert not loads
 
 
 @pytest.mark.skipif(native.backend() != "llvm", reason="nothing is loaded")

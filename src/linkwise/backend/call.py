@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,10 @@ def caller(
 
     def first(*inputs: Any, **kwargs: Any) -> Any:
         function = make() if make else native.function(program, doc, threads)
-        become(function if make or not native.is_native(program) else second)
+        become(function if make or not native.is_native(program) else partial(second, function))
         return function(*inputs, **kwargs)
 
-    def second(*inputs: Any, **kwargs: Any) -> Any:
+    def second(held: Any, *inputs: Any, **kwargs: Any) -> Any:  # what is held stays loaded meanwhile
         function = native.function(program, doc, threads, directly=True)
         become(function)
         return function(*inputs, **kwargs)
@@ -46,7 +46,7 @@ def caller(
 
     arguments = ", ".join(names)
     text = f"""
-def make(ufunc, result, explain, numeric, plain, refuse_masks, new):
+def make(ufunc, result, explain, numeric, plain, refuse_masks, tuple_of):
     def call({arguments}, out=None):
         try:
             found = ufunc({arguments}) if out is None else ufunc({arguments}, out=numeric(out))
@@ -54,7 +54,7 @@ def make(ufunc, result, explain, numeric, plain, refuse_masks, new):
                 refuse_masks(({arguments},))
         except (TypeError, ValueError) as error:
             raise explain(error, ({arguments},), out) from None
-        return {"new(result, found)" if several else "found"}
+        return {"tuple_of(result, found)" if several else "found"}
     def become(function):
         nonlocal ufunc
         ufunc = function

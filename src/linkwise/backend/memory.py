@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import mmap
 import sys
 from functools import cache
 from typing import Any
@@ -58,13 +59,20 @@ FUNCTIONS = ("memory_new", "memory_zeros", "memory_resize", "memory_free")
 _state = State(limit=LIMIT)
 
 
+def constants(large: int) -> dict[str, int]:
+    """What the code has to be told: sizes, and the system's numbers for private pages of no file and for huge ones."""
+    pages = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
+    sizes = {"LARGE": large, "LARGE_BLOCK": large + 64, "SLOTS": SLOTS, "SLOTS_LESS_1": SLOTS - 1}
+    huge = {"HUGE": HUGE, "HUGE_LESS_1": HUGE - 1, "HUGE_PAGES": getattr(mmap, "MADV_HUGEPAGE", 14)}
+    return {**sizes, **huge, "MAP": pages}
+
+
 @cache
 def _allocator() -> tuple[Any, Any, Any]:
     """NumPy's capsule for the allocator, what makes NumPy use one, and what gives memory back."""
-    system = "memory_linux" if sys.platform.startswith("linux") else "memory_other"
-    sizes = {"LARGE": LARGE, "LARGE_BLOCK": LARGE + 64, "SLOTS": SLOTS, "SLOTS_LESS_1": SLOTS - 1}
-    sizes |= {"HUGE": HUGE, "HUGE_LESS_1": HUGE - 1}
-    *functions, release = library.load(["memory", system], sizes, {}, [*FUNCTIONS, "memory_release"])
+    linux = sys.platform.startswith("linux")
+    files = ["memory", "memory_linux" if linux else "memory_other"]
+    *functions, release = library.load(files, constants(LARGE), {}, [*FUNCTIONS, "memory_release"])
     allocator = Handler(b"linkwise", 1, ctypes.addressof(_state), (ctypes.c_void_p * 4)(*functions))
     capsule = ctypes.pythonapi.PyCapsule_New
     capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]

@@ -7,7 +7,7 @@ define internal ptr @system_new(i64 %capacity) {
   %is_huge = icmp uge i64 %capacity, $HUGE
   %edge = select i1 %is_huge, i64 $HUGE, i64 0
   %whole = add i64 %capacity, %edge
-  %raw = call ptr @mmap(ptr null, i64 %whole, i32 3, i32 34, i32 -1, i64 0)
+  %raw = call ptr @mmap(ptr null, i64 %whole, i32 3, i32 $MAP, i32 -1, i64 0)
   %number = ptrtoint ptr %raw to i64
   %failed = icmp eq i64 %number, -1
   br i1 %failed, label %none, label %mapped
@@ -19,7 +19,7 @@ huge:
   %up = add i64 %number, $HUGE_LESS_1
   %start = and i64 %up, -$HUGE
   %at = inttoptr i64 %start to ptr
-  %advised = call i32 @madvise(ptr %at, i64 %capacity, i32 14)
+  %advised = call i32 @madvise(ptr %at, i64 %capacity, i32 $HUGE_PAGES)
   br label %done
 done:
   %block = phi ptr [%raw, %mapped], [%at, %huge]

@@ -100,6 +100,17 @@ def test_legs_do_not_feel_each_other():
     np.testing.assert_allclose(M.toarray(), dyn.mass_matrix(q), rtol=1e-12, atol=1e-12)
 
 
+def test_numbers_of_half_the_length():
+    dyn = lw.compile(lw.load("puma560"), dtype="float32")
+    packed = dyn.inverse_dynamics_derivatives.packed
+    inputs = np.random.default_rng(4).normal(size=(3, 20, 6)).astype(np.float32)
+    values = packed(*inputs)
+    assert values.dtype == packed.dtype == np.float32
+    for a, b in zip(packed.unpack(values), dyn.inverse_dynamics_derivatives(*inputs), strict=True):
+        assert a.dtype == np.float32
+        np.testing.assert_array_equal(a, b)
+
+
 def test_options_and_algorithms_of_ones_own():
     robot = lw.load("puma560")
     rng = np.random.default_rng(1)

@@ -122,8 +122,7 @@ def forward_dynamics_derivatives(
     """
     tree = machine.only_tree("route 'recursion'")
     factors, rest = equations_of_motion(tree, q, qd, tau, world)
-    Minv = linear.Inverse(factors)
-    qdd = Minv.times(rest)
+    qdd, Minv = linear.solve(factors, rest), linear.Inverse(factors)
     d = disturbed(tree, q, qd, qdd, world)
     by_q, by_qd, _ = torque_derivatives(d, q, qdd)
     rows = [_minus_solved(Minv, A, known) for A, known in zip((by_q, by_qd), _free_columns(d), strict=True)]

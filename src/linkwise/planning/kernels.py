@@ -11,19 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError, LinkwiseError
-from linkwise.kernel.tracing import (
-    Graph,
-    Node,
-    Port,
-    Program,
-    along,
-    finish,
-    function,
-    gradient,
-    is_zero,
-    jacobian,
-    lift,
-)
+from linkwise.kernel.tracing import Graph, Node, Port, along, finish, function, gradient, is_zero, jacobian, lift
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Array
 from linkwise.planning.point import ORDERS, Point
@@ -169,7 +157,7 @@ class PointKernel:
         extra: Sequence[tuple[Port, tuple[Node, ...]]] = (),
     ) -> Callable[..., Any]:
         inputs, leaves = [*self._inputs, *(port for port, _ in extra)], [*self._leaves, *(nodes for _, nodes in extra)]
-        program: Program = finish(name, self._graph, inputs, ports, leaves, results)
+        program = finish(name, self._graph, inputs, ports, leaves, results)
         return function(program)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
+from linkwise.jet import is_zero
 from linkwise.scalar import Scalar, is_number, less, sqrt, tolerance, where
 
 LOST = 1e-10, 1e-5  # of the number it is left of: a pivot below this is round-off, in float64 and in float32
@@ -85,7 +86,7 @@ class Inverse:
         for k in range(len(L)):
             row: dict[int, Scalar] = {k: 1.0}
             for m in range(k - 1, -1, -1):
-                for i, w in self._rows[m].items() if not _is_zero(L[k][m]) else ():
+                for i, w in self._rows[m].items() if not is_zero(L[k][m]) else ():
                     row[i] = row.get(i, 0.0) - L[k][m] * w
             self._rows.append(row)
 
@@ -93,7 +94,7 @@ class Inverse:
         """M^-1 b."""
         half: list[Scalar] = [0.0] * len(b)
         for row, x in zip(self._rows, b, strict=True):
-            for i, w in row.items() if not _is_zero(x) else ():
+            for i, w in row.items() if not is_zero(x) else ():
                 half[i] = half[i] + w * x
         half = [x * d for x, d in zip(half, self._D, strict=True)]
         return [sum((w * half[i] for i, w in row.items()), 0.0) for row in self._rows]
@@ -107,7 +108,3 @@ class Inverse:
             for j, other in enumerate(self._rows[: k + 1]):
                 found[k][j] = found[j][k] = sum((w * scaled[i] for i, w in other.items() if i in scaled), 0.0)
         return found
-
-
-def _is_zero(x: Scalar) -> bool:
-    return is_number(x) and x == 0.0

@@ -1,4 +1,4 @@
-"""Derivatives of inverse and forward dynamics against Pinocchio's, operations of both routes, and first calls."""
+"""Derivatives of inverse and forward dynamics against Pinocchio's, dense and packed, their operations, first calls."""
 
 from __future__ import annotations
 
@@ -51,6 +51,8 @@ def compared(name: str) -> list[dict]:
             given = states(robot, batch)
             out = kernel(*given)
             candidates[kind, batch] = lambda k=kernel, g=given, o=out: k(*g, out=tuple(o))
+            candidates[kind, batch, "plain"] = lambda k=kernel, g=given: k(*g)
+            candidates[kind, batch, "packed"] = lambda k=kernel.packed, g=given: k(*g)
         loop, answer = theirs(name, kind, given)
         candidates[kind, "Pinocchio"] = loop
         worst = 0.0
@@ -60,15 +62,31 @@ def compared(name: str) -> list[dict]:
         routes = {r: lw.compile(robot, algorithm, route=r).count() for r in ("recursion", "graph")}
         found.append({
             "robot": name, "nv": robot.nv, "kind": kind, "error": worst, "aim": AIMS[kind][name],
+            "values": kernel.packed.outputs["values"][0],
             "operations": {r: {"mul": c["mul"], "add": c["add"], "div": c["div"]} for r, c in routes.items()},
         })  # fmt: skip
     times = interleaved(candidates, rounds=15)
     for row in found:
         kind = row["kind"]
         row["ns"] = {b: 1e9 * times[kind, b]["best"] / b for b in BATCHES}
+        for way in ("plain", "packed"):
+            row[way] = {b: 1e9 * times[kind, b, way]["best"] / b for b in BATCHES}
         row["ns"]["Pinocchio, loop"] = 1e9 * times[kind, "Pinocchio"]["best"] / LOOP
         row["ratio"] = {b: row["ns"]["Pinocchio, loop"] / row["ns"][b] for b in BATCHES}
     return found
+
+
+def packed_floating(name: str = "TALOS", batch: int = 1024) -> dict:
+    """Nanoseconds a row of packed derivatives of a robot on a floating base, beside the dense ones."""
+    robot = lw.load(robots.path(name), base="floating").without_friction()
+    given, candidates = states(robot, batch), {}
+    for kind, algorithm in ALGORITHMS.items():
+        kernel = lw.compile(robot, algorithm)
+        out = tuple(kernel(*given))
+        candidates[kind, "dense"] = lambda k=kernel, o=out: k(*given, out=o)
+        candidates[kind, "packed"] = lambda k=kernel.packed: k(*given)
+    times = interleaved(candidates, rounds=15)
+    return {f"{kind}, {way}": 1e9 * x["best"] / batch for (kind, way), x in times.items()}
 
 
 def first_calls(member: str = "inverse_dynamics_derivatives", repeats: int = 3) -> dict:
@@ -104,11 +122,14 @@ def run() -> dict:
             for b in BATCHES:
                 print(
                     f"  batch {b}: {ns[b]:7.0f} ns, Pinocchio in a loop {ns['Pinocchio, loop']:7.0f} ns:"
-                    f" {row['ratio'][b]:5.1f} times (aim {row['aim']})"
+                    f" {row['ratio'][b]:5.1f} times (aim {row['aim']}); without out= {row['plain'][b]:.0f} ns,"
+                    f" packed {row['packed'][b]:.0f} ns"
                 )
+    floating = packed_floating()
+    print("TALOS on a floating base: " + ", ".join(f"{what} {ns:.0f} ns" for what, ns in floating.items()))
     starts = first_calls()
     print(
         f"TALOS, first call of {starts['member']}: {starts['cold']:.2f} s, from the cache {starts['warm']:.2f} s,"
         f" or {starts['warm, llvmlite imported before']:.2f} s where llvmlite is imported already"
     )
-    return {"derivatives": results, "first call": starts}
+    return {"derivatives": results, "floating": floating, "first call": starts}

@@ -10,6 +10,7 @@ import linkwise as lw
 from linkwise.algorithms.algorithm import World, external_on_bodies, wrench_of
 from linkwise.algorithms.environment import with_joint_laws
 from linkwise.kernel.kernel import cost
+from linkwise.mechanism import linear
 from linkwise.robot import list_robots
 from linkwise.robot.tree import Tree
 from linkwise.scalar import less, sqrt, tanh, where
@@ -119,6 +120,39 @@ def test_forward_is_the_inverse_of_inverse(seed):
     assert error(inverse.M @ forward.dqdd_dq, -inverse.dtau_dq) < EXACT
     assert error(inverse.M @ forward.dqdd_dqd, -inverse.dtau_dqd) < EXACT
     assert np.abs(inverse.M @ forward.Minv - np.eye(robot.nv)).max() < EXACT
+
+
+@pytest.mark.parametrize("seed", [0, 1, *SLOW])
+def test_uniform_accelerations_of_a_free_robot(seed):
+    """Turned in uniform gravity or moved faster, a free robot accelerates as one: no joint feels it; = the graph's."""
+    kinds = ("revolute", "prismatic", "floating") if seed % 2 else ("revolute", "prismatic")
+    robot = lw.random_tree(seed, 4, floating=True, kinds=kinds, motors=0.3, elastic=0.3)
+    by_recursion, by_graph = (lw.compile(robot, lw.forward_dynamics_derivatives, route=r) for r in ROUTES)
+    q, qd, tau = states(robot, 3, seed)
+    found = by_recursion(q, qd, tau)
+    for ours, expected in zip(found, by_graph(q, qd, tau), strict=True):
+        assert error(ours, expected) < EXACT
+    places = by_recursion.packed.places
+    for name, columns in (("dqdd_dq", range(6)), ("dqdd_dqd", range(3))):
+        rows = [i for i, j in zip(*places[name].entries, strict=True) if j in columns]
+        assert max(rows, default=0) < 3
+    np.testing.assert_allclose(found.dqdd_dqd[:, :3, :3], [-hat(w) for w in qd[:, 3:6]], atol=1e-14)
+
+
+def test_the_inverse_of_a_tree_has_its_zeros():
+    """W D^-1 W^T of a sparse matrix: the inverse, applied and whole; a tree's zeros stay zeros of W."""
+    rng = np.random.default_rng(0)
+    parents = [-1, 0, 0, 1, 1, 2, 5, 5]
+    L = np.eye(8)
+    for k, parent in enumerate(parents):
+        while parent >= 0:
+            L[k, parent], parent = rng.normal(), parents[parent]
+    M = L.T @ np.diag(rng.uniform(0.5, 2.0, 8)) @ L
+    inverse = linear.Inverse(linear.factorise(M.tolist(), lambda k: AssertionError(k)))
+    b = rng.normal(size=8)
+    np.testing.assert_allclose(inverse.times(b.tolist()), np.linalg.solve(M, b), rtol=1e-10)
+    np.testing.assert_allclose(inverse.matrix(), np.linalg.inv(M), rtol=1e-9, atol=1e-10)
+    assert [len(row) for row in inverse._rows] == [np.count_nonzero(row) for row in L]
 
 
 @some

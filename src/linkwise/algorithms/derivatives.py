@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Cheapest, Derivation, Outputs, World, algorithm
 from linkwise.algorithms.derivative_of import by_graph_alone, derivation
 from linkwise.algorithms.forward_dynamics import forward_dynamics
-from linkwise.algorithms.inertia_route import light_coordinates, no_inertia_along
+from linkwise.algorithms.inertia_route import equations_of_motion
 from linkwise.algorithms.inverse_dynamics import at_joint, inverse_dynamics, joint_wrenches
-from linkwise.algorithms.sensitivities import Matrix, disturbed, torque_derivatives, wrench_derivatives
+from linkwise.algorithms.sensitivities import Disturbed, Matrix, disturbed, torque_derivatives, wrench_derivatives
 from linkwise.mechanism import linear
 from linkwise.scalar import Scalar
+from linkwise.spatial import Wrench
+from linkwise.vector import ZERO3
 
 if TYPE_CHECKING:
     from linkwise.mechanism.machine import AnyMachine
@@ -110,18 +112,21 @@ def forward_dynamics_derivatives(
 ) -> Outputs:
     """Derivatives of the accelerations with respect to positions, velocities and generalised forces.
 
-    At the accelerations that `tau` causes, those of inverse dynamics: dqdd_dq = -M^-1 dtau_dq, and so on. Tangent
-    vectors of floating joints are as in `inverse_dynamics_derivatives`.
+    At the accelerations that `tau` causes, those of inverse dynamics: dqdd_dq = -M^-1 dtau_dq, and so on, with M^-1 as
+    a product of factors that have the zeros of the tree. What only accelerates a free body with all it carries, as
+    gravity does when the body turns, is undone by the opposite acceleration of that body alone. Tangent vectors of
+    floating joints are as in `inverse_dynamics_derivatives`.
 
     Returns:
         dqdd_dq, dqdd_dqd (nv, nv each) and Minv = dqdd_dtau (nv, nu).
     """
     tree = machine.only_tree("route 'recursion'")
-    (qdd,) = forward_dynamics.function(tree, q, qd, tau, world=world, route="inertia")
-    by_q, by_qd, M = torque_derivatives(disturbed(tree, q, qd, qdd, world), q, qdd)
-    factors = linear.factorise(M, lambda k: no_inertia_along(tree, k), light_coordinates(tree))
-    inverse = linear.inverse(factors)
-    return (*(_flat(_minus_solved(factors, A)) for A in (by_q, by_qd)), _flat(inverse))
+    factors, rest = equations_of_motion(tree, q, qd, tau, world)
+    qdd, Minv = linear.solve(factors, rest), linear.Inverse(factors)
+    d = disturbed(tree, q, qd, qdd, world)
+    by_q, by_qd, _ = torque_derivatives(d, q, qdd)
+    rows = [_minus_solved(Minv, A, known) for A, known in zip((by_q, by_qd), _free_columns(d), strict=True)]
+    return (*map(_flat, rows), _flat(Minv.matrix()))
 
 
 @algorithm(
@@ -158,10 +163,24 @@ def inverse_dynamics_hessian_vector(*_: Sequence[Scalar], **__: object) -> Outpu
     raise by_graph_alone("inverse_dynamics_hessian_vector")
 
 
-def _minus_solved(factors: linear.LDL, A: Matrix) -> Matrix:
-    """-M^-1 A, by columns."""
-    columns = [[-x for x in linear.solve(factors, column)] for column in zip(*A, strict=True)]
+def _minus_solved(Minv: linear.Inverse, A: Matrix, known: Mapping[int, Sequence[Scalar]]) -> Matrix:
+    """-M^-1 A, of which some columns are known."""
+    columns = [known[k] if k in known else [-x for x in Minv.times(c)] for k, c in enumerate(zip(*A, strict=True))]
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _free_columns(d: Disturbed) -> tuple[dict[int, list[Scalar]], dict[int, list[Scalar]]]:
+    """Columns of dqdd_dq and dqdd_dqd whose disturbance is an acceleration of a free body with all it carries."""
+    by_q: dict[int, list[Scalar]] = {}
+    by_qd: dict[int, list[Scalar]] = {}
+    for body, columns in zip(d.tree.bodies, d.columns, strict=True):
+        for c in columns if not body.parent and len(columns) == 6 and not body.light else ():
+            for known, field in ((by_q, c.by_q), (by_qd, c.by_qd)):
+                if field.turning == ZERO3:
+                    known[c.k] = [0.0] * d.tree.nv
+                    for k, x in body.project(Wrench(field.linear, field.angular)):
+                        known[c.k][k] = -x
+    return by_q, by_qd
 
 
 def _flat(rows: Iterable[Iterable[Scalar]]) -> list[Scalar]:

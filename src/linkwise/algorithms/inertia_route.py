@@ -59,14 +59,21 @@ def solve_by_inertia(
 def accelerations_by_inertia(
     machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World
 ) -> list[Scalar]:
-    """Accelerations under torques of the drives; these and the bias forces are projected to what leads together."""
+    """Accelerations under torques of the drives."""
+    return linear.solve(*equations_of_motion(machine, q, qd, tau, world))
+
+
+def equations_of_motion(
+    machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World
+) -> tuple[linear.LDL, list[Scalar]]:
+    """The factors of M, and M qdd: torques of the drives less bias forces, projected to what leads together."""
     at, n = machine.at(q), machine.nv
     bias = tree_torques(at, *at.led(qd, [0.0] * n), world)
     rest = at.project([a - b for a, b in zip(at.applied(tau), bias, strict=True)])
     (flat,) = mass_matrix.function(machine, q)
     M = [flat[n * k : n * k + n] for k in range(n)]
     factors = linear.factorise(M, lambda k: no_inertia_along(machine, k), sorted(light_coordinates(machine)))
-    return linear.solve(factors, rest)
+    return factors, rest
 
 
 def light_coordinates(machine: AnyMachine) -> set[int]:

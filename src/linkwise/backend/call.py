@@ -28,7 +28,7 @@ def caller(
     names, fields = [p.name for p in program.arguments], [p.name for p in program.outputs]
     if not all(n.isidentifier() and not keyword.iskeyword(n) for n in [program.name, *names, *fields]):
         raise LinkwiseError(f"{program.name}: names of algorithms, inputs and outputs must be Python identifiers.")
-    result = _result(program.name.title().replace("_", ""), tuple(fields))
+    result = result_of(program)
     several = len(program.outputs) > 1
 
     def first(*inputs: Any, **kwargs: Any) -> Any:
@@ -66,6 +66,11 @@ def make(ufunc, result, explain, numeric, plain, refuse_masks, tuple_of):
     call.__name__ = call.__qualname__ = program.name
     call.__doc__ = doc
     return call
+
+
+def result_of(program: Program) -> Any:
+    """The class of what a program with several outputs gives."""
+    return _result(program.name.title().replace("_", ""), tuple(p.name for p in program.outputs))
 
 
 @cache

@@ -186,6 +186,11 @@ def _foreign(other: Any) -> Any:
     return NotImplemented
 
 
+def is_zero(x: Any) -> bool:
+    """Whether a node or a number is zero whatever the inputs are: a structural zero."""
+    return bool(x.value == 0.0) if isinstance(x, Node) else bool(x == 0.0)
+
+
 def lift(graph: Graph, x: Any) -> Node:
     """The node of x, made for a number."""
     return x if isinstance(x, Node) else graph.constant(float(x))

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from linkwise.kernel.kernel import Kernel, ports, settled, surrounded
 from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
+
+if TYPE_CHECKING:
+    from linkwise.kernel.packed import Packed
 
 
 def columns_of(
@@ -101,6 +104,10 @@ class Columns(Kernel):
             program = self._part(x)
             total.update({op: k * program.inputs[-1].size for op, k in program.count().items()})
         return total
+
+    @property
+    def packed(self) -> Packed:
+        raise self._in_parts("packed outputs")
 
     def c_source(self, name: str | None = None) -> str:
         raise self._in_parts("C source")

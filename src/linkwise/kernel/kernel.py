@@ -24,6 +24,7 @@ from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
 if TYPE_CHECKING:
+    from linkwise.kernel.packed import Packed
     from linkwise.mechanism.machine import AnyMachine
 
 DIVISION = 4  # an addition's worth of a division, when routes are compared
@@ -239,6 +240,17 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
 
         return listing(self.program, self._title())
 
+    @functools.cached_property
+    def packed(self) -> Packed:
+        """This kernel with one output: all entries that are not always zero, whose `places` say where they belong."""
+        from linkwise.kernel.packed import Packed
+
+        return Packed.of(self)
+
+    def _calling(self, program: Program, again: Callable[[Compiled], Compiled]) -> Callable[..., Any]:
+        """Another program as a function called like this one; `again` makes the same of another kernel."""
+        return caller(program, self.__doc__ or "", 1)
+
     def _title(self) -> str:
         return self.program.name
 
@@ -263,10 +275,7 @@ class Kernel(Compiled):
     def of(cls, robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any]) -> Kernel:
         """The kernel of an algorithm for one robot, traced but not yet compiled."""
         program = trace_kernel(robot, algorithm, options, static)
-        call = caller(program, algorithm.doc, options.threads)
-        if robot.loops:
-            call = _closure().guided(call, robot, lambda other: cls.of(other, algorithm, options, static))
-        kernel = cls(call)
+        kernel = cls(_called(program, robot, algorithm, options, static))
         kernel.robot, kernel.algorithm, kernel.program = robot, algorithm, program
         kernel.options, kernel.static = options, static
         kernel.__doc__ = algorithm.doc
@@ -277,8 +286,26 @@ class Kernel(Compiled):
         """The robot's own values of the input `parameters`, in its order."""
         return np.array([x for group in self.options.values(self.robot).values() for x in group], dtype=float)
 
+    def _calling(self, program: Program, again: Callable[[Compiled], Compiled]) -> Callable[..., Any]:
+        return _called(program, self.robot, self.algorithm, self.options, self.static, again)
+
     def _title(self) -> str:
         return f"{self.algorithm.name} of the robot {self.robot.name!r}"
 
     def __reduce__(self) -> Any:
         return Kernel.of, (self.robot, self.algorithm, self.options, self.static)
+
+
+def _called(
+    program: Program,
+    robot: Robot,
+    algorithm: Algorithm,
+    options: Options,
+    static: dict[str, Any],
+    again: Callable[[Kernel], Compiled] = lambda kernel: kernel,
+) -> Callable[..., Any]:
+    """A program as a function; with loops it takes a `guess`, for which `again` makes the same of another kernel."""
+    call = caller(program, algorithm.doc, options.threads)
+    if not robot.loops:
+        return call
+    return _closure().guided(call, robot, lambda other: again(Kernel.of(other, algorithm, options, static)))

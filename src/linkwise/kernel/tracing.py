@@ -10,6 +10,7 @@ from linkwise.graph.derivative import gradient as gradient
 from linkwise.graph.derivative import jacobian as jacobian
 from linkwise.graph.node import Graph as Graph
 from linkwise.graph.node import Node as Node
+from linkwise.graph.node import is_zero as is_zero
 from linkwise.graph.node import lift as lift
 from linkwise.graph.program import Port as Port
 from linkwise.graph.program import Program as Program

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
+from linkwise.jet import is_zero
 from linkwise.scalar import Scalar, is_number, less, sqrt, tolerance, where
 
 LOST = 1e-10, 1e-5  # of the number it is left of: a pivot below this is round-off, in float64 and in float32
@@ -72,13 +73,38 @@ def half_solve(factors: LDL, b: Sequence[Scalar]) -> list[Scalar]:
     return x
 
 
-def inverse(factors: LDL) -> list[list[Scalar]]:
-    """M^-1, of which one triangle is computed."""
-    n = len(factors[1])
-    rows: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
-    for k in range(n):
-        unit = [1.0 if i == k else 0.0 for i in range(n)]
-        for i, x in enumerate(solve(factors, unit)):
-            if i >= k:
-                rows[i][k] = rows[k][i] = x
-    return rows
+class Inverse:
+    """M^-1 = W D^-1 W^T with W = L^-1, which has the zeros of a tree's L.
+
+    Applied to a vector it takes no more operations than `solve`, and fewer where the vector has zeros: what moves one
+    arm reaches another by the joints that both hang on, not by those of either arm.
+    """
+
+    def __init__(self, factors: LDL) -> None:
+        L, self._D = factors
+        self._rows: list[dict[int, Scalar]] = []  # of W, without zeros
+        for k in range(len(L)):
+            row: dict[int, Scalar] = {k: 1.0}
+            for m in range(k - 1, -1, -1):
+                for i, w in self._rows[m].items() if not is_zero(L[k][m]) else ():
+                    row[i] = row.get(i, 0.0) - L[k][m] * w
+            self._rows.append(row)
+
+    def times(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """M^-1 b."""
+        half: list[Scalar] = [0.0] * len(b)
+        for row, x in zip(self._rows, b, strict=True):
+            for i, w in row.items() if not is_zero(x) else ():
+                half[i] = half[i] + w * x
+        half = [x * d for x, d in zip(half, self._D, strict=True)]
+        return [sum((w * half[i] for i, w in row.items()), 0.0) for row in self._rows]
+
+    def matrix(self) -> list[list[Scalar]]:
+        """M^-1, of which one triangle is computed."""
+        n = len(self._rows)
+        found: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+        for k, row in enumerate(self._rows):
+            scaled = {i: w * self._D[i] for i, w in row.items()}
+            for j, other in enumerate(self._rows[: k + 1]):
+                found[k][j] = found[j][k] = sum((w * scaled[i] for i, w in other.items() if i in scaled), 0.0)
+        return found

@@ -17,12 +17,12 @@ from linkwise.mechanism.block_solver import Adjugate, Scaled, Solver
 from linkwise.mechanism.loops import Cut, cuts
 from linkwise.mechanism.matrices import dot
 from linkwise.mechanism.partition import Block, Follow, Partition
-from linkwise.mechanism.passed_forces import Group, Passed
+from linkwise.mechanism.passed_forces import Group, Passed, felt_at_point
 from linkwise.robot.tree import Tree
 from linkwise.robot.unit import Unit, units
 from linkwise.scalar import Scalar, less, number, sqrt, where
 from linkwise.spatial import Wrench
-from linkwise.vector import EYE3, Vec3
+from linkwise.vector import EYE3, Vec3, cross
 
 Vector = list[Scalar]
 
@@ -93,11 +93,10 @@ class Linkage:
         Under a platform by rows, each what a unit force of a follower is at what leads; else by velocities.
         """
         n = len(self.part.independent)
-        if any(len([v for v, _ in b.axes if v in self.part.independent]) > 3 for b in self.tree.bodies):
-            size = range(self.tree.nv)
-            rows = {v: self._passed([-1.0 if w == v else 0.0 for w in size]).own(self) for v in self.part.passive}
+        if self._unit_forces:
+            rows = {v: passed.own(self) for v, passed in self._unit_forces.items()}
             lead = {v: k for k, v in enumerate(self.part.independent)}
-            return [[-rows[v][k] if v in rows else float(lead[v] == k) for v in size] for k in range(n)]
+            return [[-rows[v][k] if v in rows else float(lead[v] == k) for v in range(self.tree.nv)] for k in range(n)]
         return [self.rates([1.0 if i == k else 0.0 for i in range(n)]) for k in range(n)]
 
     def gathered(self, columns: Sequence[Sequence[Scalar]]) -> list[Vector]:
@@ -109,14 +108,42 @@ class Linkage:
         return found
 
     def form(self, M: Sequence[Sequence[Scalar]]) -> list[Vector]:
-        """G^T M G of a symmetric matrix."""
-        moved = [[dot(row, g) for row in M] for g in self.columns]
-        size = range(len(moved))
-        A: list[Vector] = [[0.0 for _ in size] for _ in size]
-        for i in size:
-            for j in range(i + 1):
-                A[i][j] = A[j][i] = dot(self.columns[i], moved[j])
+        """G^T M G of a symmetric matrix.
+
+        A leg that holds a platform at a point is felt there as a mass of its own in each direction, a matrix of three.
+        """
+        lead = {v: k for k, v in enumerate(self.part.independent)}
+        A: list[Vector] = [[0.0 for _ in lead] for _ in lead]
+        left = [list(row) for row in M]
+        for i, point, forces in self._legs:
+            N = felt_at_point(left, forces)
+            moves = [(lead[v], u.linear + cross(u.angular, point)) for v, u in self.tree.bodies[i].axes if v in lead]
+            for at, (k, move) in enumerate(moves):
+                for j, other in moves[: at + 1]:
+                    A[k][j] = A[k][j] + dot(move, N @ other)
+        moved = [[dot(row, g) for row in left] for g in self.columns]
+        for k in lead.values():
+            for j in range(k + 1):
+                A[k][j] = A[j][k] = A[k][j] + dot(self.columns[k], moved[j])
         return A
+
+    @cached_property
+    def _unit_forces(self) -> dict[int, Passed]:
+        """What a unit force of each follower is at a platform that leads, with the sign changed; else nothing."""
+        if all(len([v for v, _ in b.axes if v in self.part.independent]) <= 3 for b in self.tree.bodies):
+            return {}
+        return {v: self._passed([-1.0 if w == v else 0.0 for w in range(self.tree.nv)]) for v in self.part.passive}
+
+    @cached_property
+    def _legs(self) -> list[tuple[int, Vec3, dict[int, Vec3]]]:
+        """Bodies that lead, points on them, and the force there that a unit force of each follower of a leg is."""
+        found: dict[Any, tuple[int, Vec3, dict[int, Vec3]]] = {}
+        for v, passed in self._unit_forces.items():
+            at = passed.one_force(self)
+            if at is not None:
+                i, cut, point, force = at
+                found.setdefault((i, id(cut)), (i, point, {}))[2][v] = force
+        return list(found.values())
 
     def moving(self, qd: Sequence[Scalar]) -> Linkage:
         """This machine with the rates of its positions, at velocities of the tree."""

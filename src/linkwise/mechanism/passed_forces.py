@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from linkwise.jet import is_zero
 from linkwise.mechanism.loops import Cut
 from linkwise.mechanism.partition import Block
 from linkwise.scalar import Scalar
-from linkwise.spatial import Wrench
-from linkwise.vector import Vec3, cross
+from linkwise.spatial import Wrench, symmetric
+from linkwise.vector import ZERO3, ZERO33, Mat3, Vec3, cross, outer
 
 if TYPE_CHECKING:
     from linkwise.mechanism.linkage import Linkage
@@ -75,6 +76,13 @@ class Passed(NamedTuple):
                 tau[v] = tau[v] - turned.power(unit)
         return [tau[v] for v in linkage.part.independent]
 
+    def one_force(self, linkage: Linkage) -> tuple[int, Cut, Vec3, Vec3] | None:
+        """If all of this is one force: the body that it acts on, by which cut, the point and the force in its axes."""
+        if len(self.pending) != 1 or not all(is_zero(self.tau[v]) for v in linkage.part.independent):
+            return None
+        ((_, i), (cut, wrench, point)) = next(iter(self.pending.items()))
+        return None if point is None else (i, cut, point, cut.X[i].R.T @ wrench.force)
+
     def components(self, linkage: Linkage, groups: Sequence[Group]) -> Vector:
         """The negative forces at some leading coordinates; of whole bodies in axes that do not turn with them."""
         own = dict(zip(linkage.part.independent, self.own(linkage), strict=True))
@@ -95,3 +103,17 @@ class Passed(NamedTuple):
             if not all(body.kind.lengths):
                 found += list(pushed.moment - R @ own_axes.moment)
         return found
+
+
+def felt_at_point(M: list[Vector], forces: Mapping[int, Vec3]) -> Mat3:
+    """What a symmetric form of the tree is at a point where a unit force of each of some followers is felt as a force.
+
+    The entries of these followers are taken out of the form.
+    """
+    N = ZERO33
+    for v, f in forces.items():
+        N += outer(f, sum((g * M[v][w] for w, g in forces.items()), ZERO3))
+    for v in forces:
+        for w in forces:
+            M[v][w] = 0.0
+    return symmetric(N.x.x, N.x.y, N.x.z, N.y.y, N.y.z, N.z.z)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError, LinkwiseError
-from linkwise.kernel.tracing import Graph, Node, Port, Program, along, finish, function, gradient, jacobian, lift
+from linkwise.kernel.tracing import Graph, Node, Port, along, finish, function, gradient, is_zero, jacobian, lift
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Array
 from linkwise.planning.point import ORDERS, Point
@@ -82,11 +82,11 @@ class PointKernel:
         """The structure of the first derivatives, and which derivatives of q matter."""
         self._jacobian = jacobian(self._values, self._z) if self._values else []
         n = self.n
-        used = [k // n for row in self._jacobian for k, x in enumerate(row) if not _is_zero(x)]
+        used = [k // n for row in self._jacobian for k, x in enumerate(row) if not is_zero(x)]
         self.orders = 1 + max(used, default=0)
         pairs = []
         for r, row in enumerate(self._jacobian):
-            joints = {k % n for k, x in enumerate(row) if not _is_zero(x)}
+            joints = {k % n for k, x in enumerate(row) if not is_zero(x)}
             pairs += [(r, j) for j in sorted(joints)]
         self.entries: NDArray[np.intp] = np.array(pairs, dtype=int).reshape(-1, 2)
 
@@ -157,7 +157,7 @@ class PointKernel:
         extra: Sequence[tuple[Port, tuple[Node, ...]]] = (),
     ) -> Callable[..., Any]:
         inputs, leaves = [*self._inputs, *(port for port, _ in extra)], [*self._leaves, *(nodes for _, nodes in extra)]
-        program: Program = finish(name, self._graph, inputs, ports, leaves, results)
+        program = finish(name, self._graph, inputs, ports, leaves, results)
         return function(program)
 
 
@@ -178,7 +178,3 @@ def _values(group: Rows, point: Point) -> list[Any]:
     if len(flat) != len(group.names):
         raise InputError(f"{group.label}: expected {len(group.names)} values, got {len(flat)}.")
     return flat
-
-
-def _is_zero(x: Any) -> bool:
-    return (not isinstance(x, Node) and x == 0.0) or (isinstance(x, Node) and x.op == "const" and x.value == 0.0)

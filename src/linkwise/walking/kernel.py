@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.kernel.tracing import Node, Port, Program, remembered, trace
+from linkwise.kernel.tracing import Node, Port, Program, is_zero, remembered, trace
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
@@ -126,11 +126,7 @@ def inputs_of(tree: Tree) -> list[Port]:
 def _entries(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[tuple[int, int]]:
     """Pairs (row, coordinate) where one of the matrices has more than a structural zero."""
     rows, columns = len(matrices[0]), len(matrices[0][0])
-    return [(r, j) for r in range(rows) for j in range(columns) if any(not _is_zero(m[r][j]) for m in matrices)]
-
-
-def _is_zero(x: Any) -> bool:
-    return bool(x.op == "const" and x.value == 0.0) if isinstance(x, Node) else x == 0.0
+    return [(r, j) for r in range(rows) for j in range(columns) if any(not is_zero(m[r][j]) for m in matrices)]
 
 
 # ---- the numbers of a tree

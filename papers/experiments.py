@@ -15,11 +15,15 @@ EXPERIMENTS = {
     "stanford": "papers.stanford:stanford",
     "torque-rates": "papers.torque_rates:torque_rates",
     "sensitivities": "papers.sensitivities:sensitivities",
+    "loaded-sensitivities": "papers.loaded_sensitivities:loaded_sensitivities",
     "routes": "papers.forward_routes:routes",
+    "two-links": "papers.two_links:two_links",
     "shuttle": "papers.shuttle:shuttle",
     "moving-base": "papers.moving_base:moving_base",
     "snake": "papers.snake:snake",
     "elastic-arm": "papers.elastic_arm:elastic_arm",
+    "lumped-elasticity": "papers.lumped_elasticity:lumped_elasticity",
+    "flexible-links": "papers.flexible_links:flexible_links",
     "four-bar": "papers.closed_loops:four_bar",
     "five-bar": "papers.closed_loops:five_bar",
     "palletiser": "papers.closed_loops:palletiser",
@@ -28,6 +32,7 @@ EXPERIMENTS = {
     "minimum-time": "papers.planning:fastest",
     "time-and-effort": "papers.planning:trade_off",
     "planned-arms": "papers.planning_arms:planned_arms",
+    "retiming": "papers.retiming:retiming",
     "walking": "papers.walking:walking",
 }
 

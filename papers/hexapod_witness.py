@@ -41,7 +41,7 @@ def cylinder_forces(robot: Robot, x: Array, period: float) -> Array:
         for i, part in enumerate(parts):
             pull = part.mass * (second(here.centres[i], period) - gravity)
             demand[:, k] += (pull * moved.centres[i].imag / STEP).sum(axis=1)
-            I = np.array(symmetric(*part.inertia))
+            I: Array = np.array(symmetric(*part.inertia))
             spread = 0.5 * np.trace(I) * np.eye(3) - I  # of mass along the body's axes
             turned = second(here.axes[i], period) @ spread
             demand[:, k] += (turned * moved.axes[i].imag / STEP).sum(axis=(1, 2))
@@ -65,7 +65,7 @@ def place(robot: Robot, parts: list[Link], x: Any) -> Bodies:
     mounts = {j.child: j.origin for j in robot.joints if j.is_fixed}
     for k, loop in enumerate(robot.loops):
         foot = mounts[f"{loop.name}.ground"]
-        base = np.array(foot.R)
+        base: Array = np.array(foot.R)
         e = (p + R @ np.array(loop.origin_a.p) - np.array(foot.p)) @ base  # from foot to tip, in the axes of the foot
         across = np.sqrt(e[:, 1] ** 2 + e[:, 2] ** 2)
         length = np.sqrt(e[:, 0] ** 2 + across**2)

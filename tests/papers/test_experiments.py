@@ -7,7 +7,7 @@ import pytest
 from papers.experiments import EXPERIMENTS, run
 from papers.html import page
 
-QUICK = ("routes", "shuttle", "moving-base", "snake", "five-bar")
+QUICK = ("routes", "shuttle", "moving-base", "snake", "five-bar", "two-links", "loaded-sensitivities")
 ERRATA = "errata"  # which assumes nothing
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 
 from linkwise.figures import COLOURS, style
 from linkwise.kernel.compile import compile
+from linkwise.kernel.dynamics import Dynamics
 from linkwise.motion.trajectory import Array
 from linkwise.robot.beam import beam
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Link
 from linkwise.robot.robot import Robot
+from linkwise.vector import EZ
 from papers.experiments import Cell, Experiment, Picture, Table
 from papers.pictures import inline_svg
 
@@ -30,21 +33,20 @@ POWERS = 14  # of the independent solution
 
 def frequencies(segments: int, speed: float = 0.0) -> Array:
     """Lowest frequencies of flapping of a beam whose root turns about z, in `UNIT`, from compiled derivatives."""
-    robot = rotor(segments)
-    n, qd = robot.nv, np.zeros(robot.nv)
+    dyn = rotor(segments)
+    n, qd = dyn.robot.nv, np.zeros(dyn.robot.nv)
     qd[0] = speed * UNIT
-    found = compile(robot).inverse_dynamics_derivatives(np.zeros(n), qd, np.zeros(n))
+    found = dyn.inverse_dynamics_derivatives(np.zeros(n), qd, np.zeros(n))
     K, M = (np.asarray(x)[1:, 1:] for x in (found.dtau_dq, found.M))
     return np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(M, K)).real)[:MODES]) / UNIT
 
 
-def rotor(segments: int) -> Robot:
+@cache
+def rotor(segments: int) -> Dynamics:
     """A beam that bends about y alone on a root that turns about z, without gravity."""
     blade = beam(LENGTH, MASS, bending=(RIGIDITY, 0.0), segments=segments)
-    hub = Robot(
-        [Link("ground"), Link("hub")], [Joint("spin", "ground", "hub", axis=(0.0, 0.0, 1.0))], gravity=(0, 0, 0)
-    )
-    return hub.attach(blade, at="hub", prefix="blade_")
+    hub = Robot([Link("ground"), Link("hub")], [Joint("spin", "ground", "hub", axis=EZ)], gravity=(0, 0, 0))
+    return compile(hub.attach(blade, at="hub", prefix="blade_"))
 
 
 def by_powers(speed: float = 0.0) -> Array:

@@ -166,5 +166,5 @@ def _picture(robot: Robot, dtau_dq: Array) -> Picture:
         axes.set_xticks(range(robot.nv), names, rotation=90)
         axes.set_yticks(range(robot.nv), names)
         axes.set(xlabel="position of", ylabel="torque of", aspect="equal")
-        axes.invert_yaxis()
+        axes.set(xlim=(-0.7, robot.nv - 0.3), ylim=(robot.nv - 0.3, -0.7))
     return Picture(caption, inline_svg(figure, "loaded-sensitivities", caption))

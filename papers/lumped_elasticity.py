@@ -19,6 +19,7 @@ from linkwise.robot import KhalilRow, Robot
 from linkwise.robot import khalil as tree_of
 from linkwise.robot.drive import Spring
 from linkwise.simulation.simulation import simulate
+from linkwise.vector import Vec3
 from papers.errata import khalil as literal
 from papers.experiments import Cell, Experiment, Picture, Table
 from papers.pictures import inline_svg
@@ -36,7 +37,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 def _rod(antecedent: int, alpha: float, d: float, length: float, mass: float, **more: Any) -> KhalilRow:
     """A revolute joint with a slender rod along x."""
     across = mass * length**2 / 12.0
-    com, inertia = (0.5 * length, 0.0, 0.0), (1e-3 * mass, across, across)
+    com, inertia = Vec3(0.5 * length, 0.0, 0.0), (1e-3 * mass, across, across)
     return KhalilRow(antecedent, 0, 0.0, 0.0, alpha, d, 0.0, 0.0, mass=mass, com=com, inertia=inertia, **more)
 
 
@@ -84,7 +85,7 @@ def course(robot: Robot, samples: int = 241) -> Course:
 
     def whole(t: Any, x: Array) -> list[Array]:
         rows = [np.zeros((len(t), n)) for _ in range(3)]
-        for row, of_driven, of_soft in zip(rows, driven_motion(t), (x[:, :m], x[:, m:], 0.0), strict=True):
+        for row, of_driven, of_soft in zip(rows, driven_motion(t), (x[:, :m], x[:, m:], 0.0 * x[:, m:]), strict=True):
             row[:, ~soft], row[:, soft] = of_driven, of_soft
         return rows
 
@@ -194,7 +195,8 @@ def _check_table(found: Mapping[str, float]) -> Table:
 
 def _stiffness_table(softness: Mapping[float, float], rigid: Array) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (f"{scale:g} times as stiff", x, f"{x / np.abs(rigid).max():.2%}") for scale, x in softness.items()
+        ("as they are" if scale == 1.0 else f"{scale:g} times as stiff", x, f"{x / np.abs(rigid).max():.1%}")
+        for scale, x in softness.items()
     ]
     head = ("springs", "torques differ from those of rigid links, N m", "of the largest")
     return Table("Towards rigid links", head, tuple(rows), digits=3)

@@ -69,10 +69,10 @@ def fastest_in_the_plane(steps: int) -> float:
             good = least <= largest and z + 2.0 * ds * least <= top[k + 1] and z + 2.0 * ds * largest >= 0.0
             low, high = (z, high) if good else (low, z)
         top[k] = low
-    z = [0.0]
+    best = [0.0]
     for k in range(steps):
-        z.append(min(top[k + 1], z[k] + 2.0 * ds * most(k, z[k])[1]))
-    speeds = np.sqrt(np.maximum(z, 0.0))
+        best.append(min(top[k + 1], best[k] + 2.0 * ds * most(k, best[k])[1]))
+    speeds = np.sqrt(np.maximum(best, 0.0))
     return float((2.0 * ds / (speeds[1:] + speeds[:-1])).sum())
 
 
@@ -130,7 +130,7 @@ def retiming() -> Experiment:
     kept = all((np.abs(x) <= (1.0 + SLACK) * most).all() for _, x, most in shares.values())
     times = {
         "torques limited": jumping.duration,
-        "and their rates": smooth.duration,
+        "torques and their rates limited": smooth.duration,
         "a smooth step, stretched until it keeps both": stretched,
         f"a smooth step of {T:.3f} s, slowed as it runs": float(run.t[-1]),
     }
@@ -166,10 +166,11 @@ def retiming() -> Experiment:
 def _plane_table(ours: Sequence[float], true: Sequence[float]) -> Table:
     rows: list[tuple[Cell, ...]] = [("ours", n, T) for n, T in zip(INTERVALS, ours, strict=True)]
     rows += [("independent", n, T) for n, T in zip(STEPS, true, strict=True)]
-    rows += [("ours, what it tends to", None, without_steps(ours)), ("independent", None, without_steps(true))]
-    return Table(
-        "Two links along a straight path, torques within 10 N m", ("", "steps", "time, s"), tuple(rows), digits=7
-    )
+    rows += [
+        ("ours, what it tends to", None, without_steps(ours)),
+        ("independent, what it tends to", None, without_steps(true)),
+    ]
+    return Table("Two links on a straight path, torques within 10 N m", ("", "steps", "time, s"), tuple(rows), digits=7)
 
 
 def _times_table(times: Mapping[str, float]) -> Table:
@@ -190,7 +191,7 @@ def _timings(robot: Robot, jumping: Retimed, smooth: Retimed) -> Picture:
         "Torques as shares of their limits along the fastest timing: left where they may jump, right with their rates."
     )
     return _shares_picture("retiming-torques", caption, robot, {
-        "torques limited": (jumping.t, jumping.tau), "and their rates": (smooth.t, smooth.tau),
+        "torques limited": (jumping.t, jumping.tau), "torques and their rates limited": (smooth.t, smooth.tau),
     })  # fmt: skip
 
 

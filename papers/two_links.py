@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwise.motion.trajectory import Array
 from linkwise.robot import DHRow, Robot, standard_dh
+from linkwise.vector import Vec3
 from papers.errata import nasser
 from papers.errata.study import NOTHING, Printed
 from papers.experiments import Cell, Experiment, Table
@@ -39,7 +40,7 @@ class Arm(NamedTuple):
     def rows(self) -> list[DHRow]:
         """The same as a table, with what does not matter in a plane filled in."""
         return [
-            DHRow(0.0, 0.0, l, 0.0, mass=m, com=(c - l, 0.0, 0.0), inertia=(0.5 * I, I, I))
+            DHRow(0.0, 0.0, l, 0.0, mass=m, com=Vec3(c - l, 0.0, 0.0), inertia=(0.5 * I, I, I))
             for l, c, m, I in zip(*self, strict=True)
         ]
 
@@ -65,10 +66,10 @@ def as_printed(arm: Arm, states: Array, printed: Printed = NOTHING) -> Array:
     """Accelerations (rows, 2) by Nasser's 6 by 6 recursion, with some of his equations as they are printed."""
     tree = nasser.Tree(arm.rows, (-1, 0), [(np.eye(3), np.zeros(3))] * 2)
     none = np.zeros((2, 3))
-    found = [
-        nasser.forward_dynamics(tree, nasser.State(*state.tolist(), none, none, np.array(GRAVITY)), printed)
-        for state in states
-    ]
+    found = []
+    for q, qd, tau in states:
+        x = nasser.State(q.tolist(), qd.tolist(), tau.tolist(), none, none, np.array(GRAVITY))
+        found.append(nasser.forward_dynamics(tree, x, printed))
     return np.array(found)
 
 
@@ -93,7 +94,7 @@ def two_links() -> Experiment:
         text=(
             "The closed form is that of textbooks: two equations of motion, solved by Cramer's rule. The source says"
             " that its model was verified on this arm, and prints no number. All functions here are analytic, so that"
-            f" agreement at {STATES} random states is agreement everywhere.",
+            f" agreement at {STATES} random states leaves no room for a wrong term.",
             "Each misprint by itself shows what such a check is worth: links that turn about one direction have no"
             " products of their angular velocities, and a chain has no branches.",
         ),

@@ -6,7 +6,7 @@ READY  := .venv/ready
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow attack bench docs format lint types layers pytest clean
+.PHONY: help demo papers test test-slow attack bench docs format lint types layers pytest clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +14,10 @@ help: ## list the targets
 demo: $(READY) ## run the demonstration
 	@echo "==> demo"
 	@$(BIN)/python examples/demo.py
+
+papers: $(READY) ## repeat the experiments of the sources into report.html; NAMES="hexapod delta" chooses
+	@echo "==> papers"
+	@$(BIN)/python -m papers $(NAMES)
 
 test: lint types layers docs pytest ## run every check and the tests
 
@@ -59,7 +63,7 @@ pytest: $(READY) ## run the quick tests
 clean: ## remove all that make made, the virtual environment included
 	@echo "==> removing .venv, caches, build products"
 	@rm -rf .venv build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	@find src tests docs attack benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find src papers tests docs attack benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is written last, so that an interrupted installation starts again.
 $(READY): pyproject.toml

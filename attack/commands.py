@@ -24,7 +24,7 @@ from linkwise.cli.root import cli
 from linkwise.planning.examples import minimum_time
 
 TRIES, QUICK, LONGEST = 6_000, 90, 120.0
-LONG = ("bench", "reproduce", "walk")  # commands that take their time
+LONG = ("bench", "walk")  # commands that take their time
 ROBOTS = ("rr", "pr", "arm.urdf", "robot.toml", "delta", "three_rrr", "fourbar", "nasty.toml", "bad.urdf", "empty.toml")
 WORDS = (
     "", " ", "0", "-1", "1", "0.1", "1e-9", "1e400", "-1e400", "nan", "inf", "1_000", "1,2,3", "1,,2", ",", "=",
@@ -134,7 +134,7 @@ def value(rng: random.Random, p: click.Parameter | None = None) -> str:
 def bounded(command: click.Command, name: str, line: list[str]) -> list[str]:
     """The line with a limit of time where the command knows one; long commands only look at their arguments."""
     known = [o for p in command.params for o in p.opts]
-    if name in ("bench", "reproduce"):
+    if name == "bench":
         return [*line, "--nonsense"]
     if "--time-limit" in known:
         line += ["--time-limit", "0.2"]

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import linkwise as lw
-from linkwise.report.bench import interleaved
+from linkwise.peers.times import interleaved
 
 CONFIGURATIONS = 100_000
 ROWS = 2048

@@ -10,7 +10,7 @@ import robots
 import startup
 
 import linkwise as lw
-from linkwise.report.bench import interleaved, states
+from linkwise.peers.times import interleaved, states
 
 BATCHES = (1024, 4096)
 LOOP = 128  # rows for Pinocchio, which is called row by row

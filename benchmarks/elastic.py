@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkwise.report.elastic_robots import CHAINS, forward_costs, inverse_times
+from papers.elastic_robots import CHAINS, forward_costs, inverse_times
 
 
 def run() -> dict:

@@ -8,7 +8,7 @@ import numpy as np
 import robots
 
 import linkwise as lw
-from linkwise.report.bench import BATCH, interleaved, states
+from linkwise.peers.times import BATCH, interleaved, states
 
 LOOP = 256
 

@@ -7,7 +7,7 @@ import robots
 from peak import peak_flops
 
 import linkwise as lw
-from linkwise.report.bench import BATCH, compare, interleaved, mujoco_peers, pinocchio_peers, states
+from linkwise.peers.times import BATCH, compare, interleaved, mujoco_peers, pinocchio_peers, states
 
 SINCOS = 2.4e-9  # seconds we allow the limit for sine and cosine of one angle
 

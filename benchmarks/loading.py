@@ -5,7 +5,7 @@ from __future__ import annotations
 import robots
 
 import linkwise as lw
-from linkwise.report.bench import interleaved
+from linkwise.peers.times import interleaved
 
 
 def run(rounds: int = 3) -> list[dict]:

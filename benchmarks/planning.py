@@ -11,12 +11,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import linkwise as lw
+from linkwise.peers.times import interleaved
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.ends import State
 from linkwise.planning.examples import minimum_time
 from linkwise.planning.problem import Problem
 from linkwise.planning.words import Sum
-from linkwise.report.bench import interleaved
 
 POINTS, COUNT, DEGREE = 200, 20, 4
 

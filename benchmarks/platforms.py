@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import robots
+from linkwise.models.times import BATCH, interleaved
 
 import linkwise as lw
 from linkwise.mechanism.machine import machine_of
-from linkwise.report import peers
-from linkwise.report.bench import BATCH, interleaved
+from linkwise.peers import models
 
 LOOP = 256
 MACHINES = {
@@ -103,18 +103,18 @@ def _tree(robot: lw.Robot) -> tuple:
     kinds = {"floating": pin.JointModelFreeFlyer, "prismatic": pin.JointModelPZ}
     for j in robot.joints:
         parent, X = at[j.parent]
-        X = X * peers.se3(j.origin)
+        X = X * models.se3(j.origin)
         if j.is_fixed:
             at[j.child] = parent, X
             continue
         kind = kinds.get(j.kind) or (pin.JointModelRX if j.axis.x else pin.JointModelRY)
         place = model.addJoint(parent, kind(), X, j.name)
-        model.appendBodyToJoint(place, peers.pinocchio_inertia(robot.link(j.child)), pin.SE3.Identity())
+        model.appendBodyToJoint(place, models.pinocchio_inertia(robot.link(j.child)), pin.SE3.Identity())
         at[j.child] = place, pin.SE3.Identity()
     three, ends = pin.ContactType.CONTACT_3D, []
     for loop in robot.loops:
         (i, X), (k, Y) = at[loop.b], at[loop.a]
-        ends.append((i, X * peers.se3(loop.origin_b), k, Y * peers.se3(loop.origin_a)))
+        ends.append((i, X * models.se3(loop.origin_b), k, Y * models.se3(loop.origin_a)))
     active = [model.joints[model.getJointId(name)].idx_v for name in robot.drives]
     return model, [pin.RigidConstraintModel(three, model, *end) for end in ends], active
 

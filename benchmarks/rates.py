@@ -5,7 +5,7 @@ from __future__ import annotations
 import robots
 
 import linkwise as lw
-from linkwise.report.torque_rates import JOINTS, PUBLISHED, fitted, lagrangian_times, measured, operations
+from papers.torque_rates import JOINTS, PUBLISHED, fitted, lagrangian_times, measured, operations
 
 
 def chains() -> list[dict]:

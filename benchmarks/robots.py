@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 import linkwise as lw
-from linkwise.report import peers
-from linkwise.report.forward_routes import general_chain as general_chain
-from linkwise.report.peers import has as has
+from linkwise.peers import models
+from linkwise.peers.models import has as has
 from linkwise.robot.order import Permutation
+from papers.forward_routes import general_chain as general_chain
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 FILES = {
@@ -56,7 +56,7 @@ def pinocchio_model(name: str):
 
 def mujoco_model(name: str):
     """MuJoCo's model of the same robot without contacts, and where our joints are in its order."""
-    return peers.mujoco_model(robot(name))
+    return models.mujoco_model(robot(name))
 
 
 def mujoco_state(name: str, order: Permutation, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,8 @@ import platform
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 

@@ -9,10 +9,10 @@ import os
 import tempfile
 import time
 
-from linkwise.report.walking import BACKPACKS, SPEEDS
 from linkwise.walking import Person, walk
 from linkwise.walking.kernel import InstantKernel
 from linkwise.walking.result import Walk
+from papers.walking import BACKPACKS, SPEEDS
 
 PEOPLE = ((50.0, 1.60, "female"), (60.0, 1.65, "female"), (80.0, 1.80, "male"), (100.0, 1.90, "male"))
 PUBLISHED = 34.10  # seconds, on the machine of the source

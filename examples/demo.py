@@ -10,7 +10,7 @@ import numpy as np
 import linkwise as lw
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "benchmarks"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "benchmarks")]
 
 
 def first_steps() -> None:
@@ -59,8 +59,8 @@ def real_robots() -> bool:
 
 def sources() -> bool:
     """The experiments of the sources, into a report."""
-    from linkwise.report.experiments import EXPERIMENTS, run
-    from linkwise.report.html import write
+    from papers.experiments import EXPERIMENTS, run
+    from papers.html import write
 
     print("\nexperiments of the sources")
     found = []

@@ -12,7 +12,7 @@ def test_bench_compares_with_what_is_installed(folder):
 
 
 def test_peers_that_are_missing_are_named(folder, monkeypatch):
-    monkeypatch.setattr("linkwise.report.peers.has", lambda package: package != "mujoco")
+    monkeypatch.setattr("linkwise.peers.models.has", lambda package: package != "mujoco")
     assert "without mujoco: not installed" in linkwise("bench", "arm.urdf", "--rows", "16").stdout
 
 

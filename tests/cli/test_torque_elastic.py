@@ -8,7 +8,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.motion import read
-from linkwise.report.torques import torques_along
+from linkwise.motion.torques import torques_along
 from support.command import error, linkwise
 
 W, A = np.array([1.0, 1.5, 2.0]), np.array([0.4, 0.3, 0.5])

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from linkwise.errors import UnknownNameError
-from linkwise.report.errata import KINDS, Erratum, barman, errata, guarino, hua, khalil, khalil_loops, nasser, summary
-from linkwise.report.errata.draw import Draw
-from linkwise.report.errata.study import Study, chosen, relative, same, zero
-from linkwise.report.errata.tables import barman as barman_table
-from linkwise.report.errata.tables import guarino as guarino_table
-from linkwise.report.errata.tables import hua as hua_table
-from linkwise.report.errata.tables import khalil_loops as loops
-from linkwise.report.errata.tables import khalil_trees as trees
-from linkwise.report.errata.tables import nasser as nasser_table
 from linkwise.robot import DHRow, KhalilRow
 from linkwise.robot.table import Row
 from linkwise.vector import Mat3, Vec3
+from papers.errata import KINDS, Erratum, barman, errata, guarino, hua, khalil, khalil_loops, nasser, summary
+from papers.errata.draw import Draw
+from papers.errata.study import Study, chosen, relative, same, zero
+from papers.errata.tables import barman as barman_table
+from papers.errata.tables import guarino as guarino_table
+from papers.errata.tables import hua as hua_table
+from papers.errata.tables import khalil_loops as loops
+from papers.errata.tables import khalil_trees as trees
+from papers.errata.tables import nasser as nasser_table
 from support.sources import KINDS as JOINTS
 from support.sources import case
 

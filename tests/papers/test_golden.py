@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.report.stanford import rates_along, sampling_errors
 from linkwise.robot import Drive, Frame, Joint, Link, Motor, Robot
 from linkwise.vector import Vec3
+from papers.stanford import rates_along, sampling_errors
 from support.sources import case, in_order, planar, serial, stanford, tree
 from support.trees import error, hat
 

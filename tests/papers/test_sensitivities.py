@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.report.errata import barman
-from linkwise.report.errata.tables.barman import case as drawn
 from linkwise.robot import DHRow, Frame, standard_dh
 from linkwise.rotation import rot_x
 from linkwise.vector import EZ, Vec3
+from papers.errata import barman
+from papers.errata.tables.barman import case as drawn
 from support.sources import KINDS, case, planar
 from support.trees import error
 

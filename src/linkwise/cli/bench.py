@@ -29,7 +29,7 @@ def bench(robot: str, rows: int, as_json: bool, **options: Any) -> None:
       linkwise bench arm.urdf --rows 100000
       linkwise bench panda.urdf --lock panda_finger_joint1
     """
-    from linkwise.report.bench import measure
+    from linkwise.peers.times import measure
 
     result = measure(load(robot, **options), rows)
     if as_json:

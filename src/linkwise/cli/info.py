@@ -35,7 +35,7 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
       linkwise info arm.urdf --lock elbow=0.5 --no-friction
       linkwise info arm.urdf --json | jq .mass
     """
-    from linkwise.report.summary import forward_routes, operations, summary
+    from linkwise.cli.summary import forward_routes, operations, summary
 
     model = load(robot, **options)
     facts = summary(model)

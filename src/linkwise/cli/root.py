@@ -16,7 +16,6 @@ from linkwise.cli.completion import completion
 from linkwise.cli.convert import convert
 from linkwise.cli.info import info
 from linkwise.cli.plan import plan
-from linkwise.cli.reproduce import reproduce
 from linkwise.cli.robots import robots
 from linkwise.cli.simulate import simulate
 from linkwise.cli.streams import guard, unwritten
@@ -95,5 +94,12 @@ def cli() -> None:
     """
 
 
-for command in (info, torque, simulate, plan, walk, check, convert, robots, bench, reproduce, completion):
+@click.command(hidden=True, context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1)
+def reproduce(arguments: tuple[str, ...]) -> None:
+    """Say where the experiments of the sources are now."""
+    raise LinkwiseError("`linkwise reproduce` has left the command line. Run `make papers` in the repository.")
+
+
+for command in (info, torque, simulate, plan, walk, check, convert, robots, bench, completion, reproduce):
     cli.add_command(command)

@@ -22,8 +22,8 @@ from linkwise.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from linkwise.report.reach import Reach
-    from linkwise.report.torques import Torques
+    from linkwise.motion.reach import Reach
+    from linkwise.motion.torques import Torques
     from linkwise.robot.robot import Robot
 
 
@@ -138,10 +138,10 @@ def torque(
       linkwise torque arm.urdf swing.csv --no-friction --json
       linkwise torque hexapod.toml poses.csv --payload 20@platform --plot forces.png
     """
-    from linkwise.report.closed_torques import read_closed
-    from linkwise.report.elastic_torques import read_elastic
-    from linkwise.report.plots import torque_figure
-    from linkwise.report.torques import torques_along
+    from linkwise.motion.elastic import read_elastic
+    from linkwise.motion.loops import read_closed
+    from linkwise.motion.plot import torque_figure
+    from linkwise.motion.torques import torques_along
 
     loads = {}
     for external in externals:

@@ -1,0 +1,1 @@
+"""Other libraries: a robot's models in them, and times beside theirs."""

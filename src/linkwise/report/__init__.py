@@ -1,1 +1,0 @@
-"""Reports: pictures, comparisons with other libraries, and the experiments of the sources."""

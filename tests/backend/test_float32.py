@@ -21,7 +21,7 @@ EXACT = ("add", "sub", "mul", "div", "neg", "sqrt", "sign", "abs", "less", "wher
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.3, -2.75, 1e-45, -1.2e-38, 1e-30, -1e-9, 12345.678, -30.0, 88.5, -100.0, 1e30,
            -3.4e38, np.inf, -np.inf, np.nan]  # fmt: skip
 FORMS = [(4, True), (8, True), (16, True), (2, False), (8, False)]
-PROGRAM = replace(every_op(), dtype="float32")
+PROGRAM = every_op("float32")
 rng = np.random.default_rng(0)
 
 

@@ -19,13 +19,13 @@ from linkwise.graph.program import Port, Program, trace
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-ffp-contract=off")
 
 
-def every_op() -> Program:
+def every_op(dtype: str = "float64") -> Program:
     """One output for each operation, in the order of OPS, of three inputs."""
 
     def raw(x: list[Any]) -> list[list[Any]]:
         return [[x[0].graph.apply(op.name, *x[: op.arity])] for op in OPS.values()]
 
-    return trace("every_op", raw, [Port("x", (3,))], [Port(f"y_{op}", ()) for op in OPS])
+    return trace("every_op", raw, [Port("x", (3,))], [Port(f"y_{op}", ()) for op in OPS], dtype=dtype)
 
 
 def native(

@@ -49,11 +49,6 @@ class Target(NamedTuple):
         """The size of a vector, and what its address is a multiple of."""
         return self.lanes * self.real.bytes
 
-    @property
-    def block(self) -> int:
-        """How many numbers of each row are transposed at once: rows are often shorter than long vectors."""
-        return min(self.lanes, 4)
-
     def literal(self, value: float) -> str:
         """A number, to the last bit: LLVM writes those of every kind with the bits of a double."""
         if self.real.name == "float":

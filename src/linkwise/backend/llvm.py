@@ -146,7 +146,7 @@ def _object(text: str, level: int) -> bytes:
         tm = opened.enter_context(machine(level))
         if level == 2:  # the loop gains by LLVM's passes; straight-line chunks run faster without them
             options = opened.enter_context(llvm.create_pipeline_tuning_options(speed_level=2))
-            options.slp_vectorization = options.loop_vectorization = False
+            options.slp_vectorization = options.loop_vectorization = options.loop_unrolling = False
             builder = opened.enter_context(llvm.create_pass_builder(tm, options))
             opened.enter_context(builder.getModulePassManager()).run(module, builder)
         return _emitted(tm, module)

@@ -18,8 +18,8 @@ def transfers(program: Program, target: Target, layouts: Sequence[Layout]) -> st
     A port function takes the buffer, the first row, the step from row to row, the steps within a row, and how many
     rows there are; it goes through a row in one sweep where the row is contiguous, else line by line.
     """
-    texts = [_load_tile(target, block) for block in _blocks(program.arguments, target)]
-    texts += [_store_tile(target, block) for block in _blocks(program.outputs, target)]
+    texts = [_load_tile(target, block) for block in sorted({_block(p, target) for p in program.arguments})]
+    texts += [_store_tile(target, block) for block in sorted({_block(p, target) for p in program.outputs})]
     if any(layout.runs for layout in layouts):
         texts += [_store_runs(target), _scatter(target)]
     for j, port in enumerate(program.arguments):
@@ -33,38 +33,28 @@ def transfers(program: Program, target: Target, layouts: Sequence[Layout]) -> st
     return "\n".join(texts)
 
 
-def _block(numbers: int, target: Target) -> int:
+def _block(port: Port, target: Target) -> int:
     """How many numbers of each row are transposed at once: as many as there are rows, fewer where it has fewer."""
-    return FEW if FEW <= numbers < target.lanes else target.lanes
-
-
-def _blocks(ports: Sequence[Port], target: Target) -> list[int]:
-    """The blocks in which numbers of ports are moved, by whole rows or line by line."""
-    lengths = [n for p in ports for n in (p.size, *p.shape[-1:])]
-    return sorted({target.lanes, *(_block(n, target) for n in lengths)})
-
-
-def _worker(verb: str, block: int, target: Target) -> str:
-    return f"{verb}_tile" if block == target.lanes else f"{verb}_tile{block}"
+    return FEW if FEW <= port.size < target.lanes else target.lanes
 
 
 def _port(name: str, verb: str, port: Port, target: Target) -> str:
     rank, width = len(port.shape), port.size
-    of_row, of_line = (_worker(verb, _block(n, target), target) for n in (width, (1, *port.shape)[-1]))
+    worker = f"{verb}_tile{_block(port, target)}"
     if rank < 2:
         step = "%c0" if rank else f"{target.real.bytes}"
         return f"""{_head(name, rank)}
-call void @{of_row}(ptr %buffer, ptr %a, i64 %rs, i64 {step}, i64 {width}, i64 %rows)
+call void @{worker}(ptr %buffer, ptr %a, i64 %rs, i64 {step}, i64 {width}, i64 %rows)
 ret void
 }}"""
     whole, test = _whole(port, target)
     step = f"""%to = getelementptr {target.vector}, ptr %buffer, i64 %bk
-call void @{of_line}(ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {port.shape[-1]}, i64 %rows)"""
+call void @{worker}(ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {port.shape[-1]}, i64 %rows)"""
     return f"""{_head(name, rank)}
 {whole}
 br i1 {test}, label %whole, label %lines
 whole:
-call void @{of_row}(ptr %buffer, ptr %a, i64 %rs, i64 {target.real.bytes}, i64 {width}, i64 %rows)
+call void @{worker}(ptr %buffer, ptr %a, i64 %rs, i64 {target.real.bytes}, i64 {width}, i64 %rows)
 ret void
 {_lines(port, step)}
 }}"""
@@ -174,7 +164,7 @@ def _load_tile(target: Target, block: int) -> str:
         for r in range(lanes)
     )
     return f"""
-define internal void @{_worker("load", block, target)}{SIGNATURE}
+define internal void @load_tile{block}{SIGNATURE}
 %last = sub i64 %rows, 1
 {rows}
 %contiguous = icmp eq i64 %cs, {size}
@@ -219,7 +209,7 @@ def _store_tile(target: Target, block: int) -> str:
         for r, name in enumerate(names)
     )
     return f"""
-define internal void @{_worker("store", block, target)}{SIGNATURE}
+define internal void @store_tile{block}{SIGNATURE}
 %full = icmp eq i64 %rows, {lanes}
 {rows}
 %contiguous = icmp eq i64 %cs, {size}

@@ -18,6 +18,7 @@ def main() -> None:
     import closed
     import derivatives
     import elastic
+    import float32
     import forward_dynamics
     import inverse_dynamics
     import large
@@ -37,6 +38,7 @@ def main() -> None:
         "forward_dynamics": forward_dynamics.run,
         "derivatives": derivatives.run,
         "plain": plain.run,
+        "float32": float32.run,
         "operations": operations.run,
         "closed": closed.run,
         "platforms": platforms.run,

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from linkwise.backend import native
 from linkwise.backend.layout import layouts
 from linkwise.graph.program import Port, trace
+from support.backends import native
+
+FORMS = [(2, "float64"), (4, "float64"), (8, "float64"), (8, "float32"), (16, "float32")]
 
 
-def program(shape, seed):
+def program(shape, seed, dtype="float64"):
     """A matrix that is zero but for some entries, the sums and products of two inputs."""
     rng = np.random.default_rng(seed)
     size = int(np.prod(shape))
@@ -23,7 +25,7 @@ def program(shape, seed):
         return (values, [x[0] + x[1]], [x[1]])
 
     ports = [Port("y", shape), Port("s", ()), Port("copy", (1,))]
-    traced = trace("sparse", entries, [Port("x", (2,))], ports)
+    traced = trace("sparse", entries, [Port("x", (2,))], ports, dtype=dtype)
 
     def expected(x):
         y = np.where(kept, x[..., :1] * factors[:, 0] + x[..., 1:] * factors[:, 1], 0.0)
@@ -35,23 +37,24 @@ def program(shape, seed):
 
 @pytest.mark.parametrize("shape", [(4,), (7,), (33,), (6, 6), (5, 7), (3, 4, 5)])
 @pytest.mark.parametrize("seed", range(4))
-def test_zeros_are_written(shape, seed):
-    traced, expected = program(shape, seed)
-    function = native.function(traced)
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize(("lanes", "dtype"), FORMS)
+def test_zeros_are_written(shape, seed, lanes, dtype):
+    traced, expected = program(shape, seed, dtype)
+    function = native(traced, lanes)
+    rng, near = np.random.default_rng(1), 1e-14 if dtype == "float64" else 1e-6
     for rows in (1, 2, 4, 7, 16):
-        x = rng.normal(size=(rows, 2))
+        x = rng.normal(size=(rows, 2)).astype(dtype)
         y, s, copy = function(x)
-        assert np.allclose(y, expected(x), rtol=1e-14, atol=1e-14)
+        assert np.allclose(y, expected(x), rtol=near, atol=near)
         assert np.array_equal(s, x.sum(axis=1))
         assert np.array_equal(copy[:, 0], x[:, 1])
         # into memory that is neither empty nor contiguous
-        out = np.full((*reversed(shape), rows), np.nan).T
-        function(x, out=(out, np.empty(rows), np.empty((rows, 1))))
-        assert np.allclose(out, expected(x), rtol=1e-14, atol=1e-14)
-        wide = np.full((rows, *shape[:-1], 2 * shape[-1]), np.nan)
-        function(x, out=(wide[..., ::2], np.empty(rows), np.empty((rows, 1))))
-        assert np.allclose(wide[..., ::2], expected(x), rtol=1e-14, atol=1e-14)
+        out = np.full((*reversed(shape), rows), np.nan, dtype).T
+        function(x, out=(out, np.empty(rows, dtype), np.empty((rows, 1), dtype)))
+        assert np.allclose(out, expected(x), rtol=near, atol=near)
+        wide = np.full((rows, *shape[:-1], 2 * shape[-1]), np.nan, dtype)
+        function(x, out=(wide[..., ::2], np.empty(rows, dtype), np.empty((rows, 1), dtype)))
+        assert np.allclose(wide[..., ::2], expected(x), rtol=near, atol=near)
         assert np.isnan(wide[..., 1::2]).all()
 
 

@@ -14,7 +14,10 @@ SHAPES = [(), (1,), (2,), (3,), (4,), (5,), (8,), (9,), (1, 1), (2, 3), (3, 2), 
           (3, 1, 9)]  # fmt: skip
 
 
-def moved(shape):
+FORMS = [(2, "float64"), (4, "float64"), (8, "float64"), (4, "float32"), (8, "float32"), (16, "float32")]
+
+
+def moved(shape, dtype="float64"):
     """A program that doubles its first input and reverses its second."""
     size = Port("", shape).size
     program = trace(
@@ -22,13 +25,14 @@ def moved(shape):
         lambda a, b: ([2.0 * x for x in a], b[::-1], [a[0] * b[-1]], [7.0] * size),
         [Port("a", shape), Port("b", shape)],
         [Port("twice", shape), Port("back", shape), Port("one", ()), Port("seven", shape)],
+        dtype=dtype,
     )
     return program
 
 
 def layouts(a):
     """The same numbers in other places: strided, reversed, Fortran order, with gaps, broadcast."""
-    gaps = np.full([2 * n for n in a.shape], -99.0)
+    gaps = np.full([2 * n for n in a.shape], -99.0, a.dtype)
     view = gaps[tuple(slice(None, None, 2) for _ in a.shape)]
     view[...] = a
     back = np.empty_like(a)[tuple(slice(None, None, -1) for _ in a.shape)]
@@ -36,28 +40,29 @@ def layouts(a):
     return {"C": a, "Fortran": np.asfortranarray(a), "gaps": view, "reversed": back}
 
 
-@pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.parametrize(("lanes", "dtype"), FORMS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_ports_of_every_rank_and_layout(shape, lanes):
-    program = moved(shape)
+def test_ports_of_every_rank_and_layout(shape, lanes, dtype):
+    program = moved(shape, dtype)
     f = native(program, lanes)
     rng = np.random.default_rng(0)
     for rows in (1, lanes - 1, lanes, lanes + 1, 3 * lanes + 1):
-        a, b = rng.normal(size=(2, rows, *shape))
-        expected = definition(program)(a, b)
+        a, b = rng.normal(size=(2, rows, *shape)).astype(dtype)
+        expected = [x.astype(dtype) for x in definition(program)(a, b)]
         for kind, x in layouts(a).items():
             for y in layouts(b).values():
                 for found, truth in zip(f(x, y), expected, strict=True):
                     np.testing.assert_array_equal(found, truth, err_msg=kind)
 
 
+@pytest.mark.parametrize(("lanes", "dtype"), FORMS)
 @pytest.mark.parametrize("shape", [(), (3,), (5,), (2, 3), (4, 4), (2, 3, 4)], ids=str)
-def test_output_arrays_of_every_layout(shape):
-    program = moved(shape)
-    f = native(program)
-    a, b = np.random.default_rng(0).normal(size=(2, 7, *shape))
-    expected = definition(program)(a, b)
-    blank = [np.full(e.shape, np.nan) for e in expected]
+def test_output_arrays_of_every_layout(shape, lanes, dtype):
+    program = moved(shape, dtype)
+    f = native(program, lanes)
+    a, b = np.random.default_rng(0).normal(size=(2, 2 * lanes + 3, *shape)).astype(dtype)
+    expected = [x.astype(dtype) for x in definition(program)(a, b)]
+    blank = [np.full(e.shape, np.nan, dtype) for e in expected]
     for kind in layouts(a):
         targets = tuple(layouts(o)[kind] for o in blank)
         returned = f(a, b, out=targets)

@@ -19,13 +19,13 @@ from linkwise.graph.program import Port, Program, trace
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-ffp-contract=off")
 
 
-def every_op() -> Program:
+def every_op(dtype: str = "float64") -> Program:
     """One output for each operation, in the order of OPS, of three inputs."""
 
     def raw(x: list[Any]) -> list[list[Any]]:
         return [[x[0].graph.apply(op.name, *x[: op.arity])] for op in OPS.values()]
 
-    return trace("every_op", raw, [Port("x", (3,))], [Port(f"y_{op}", ()) for op in OPS])
+    return trace("every_op", raw, [Port("x", (3,))], [Port(f"y_{op}", ()) for op in OPS], dtype=dtype)
 
 
 def native(
@@ -82,9 +82,9 @@ def in_c(folder: Path, program: Program) -> Callable[..., Any]:
     function = getattr(library, program.name)
 
     def call(*inputs: Any) -> Any:
-        arrays = [np.asarray(x, float) for x in inputs]
+        arrays = [np.asarray(x, program.dtype) for x in inputs]
         batch = arrays[0].shape[: arrays[0].ndim - len(program.arguments[0].shape)]
-        results = [np.empty((*batch, *p.shape)) for p in program.outputs]
+        results = [np.empty((*batch, *p.shape), program.dtype) for p in program.outputs]
         for row in np.ndindex(batch):
             call_c(function, [a[row] for a in arrays], [r[row] for r in results], results, row)
         return results[0] if len(results) == 1 else tuple(results)
@@ -94,8 +94,8 @@ def in_c(folder: Path, program: Program) -> Callable[..., Any]:
 
 def call_c(function: Any, inputs: list[Any], outputs: list[Any], results: list[Any], row: tuple[int, ...]) -> None:
     """One call of a C kernel; the outputs are copied into row `row` of the results."""
-    given = [np.array(x, float, ndmin=1) for x in inputs]
-    made = [np.full(np.shape(o) or 1, np.nan) for o in outputs]
+    given = [np.array(x, ndmin=1) for x in inputs]
+    made = [np.full(np.shape(o) or 1, np.nan, np.asarray(o).dtype) for o in outputs]
     function(*[ctypes.c_void_p(a.ctypes.data) for a in (*given, *made)])
     for result, o in zip(results, made, strict=True):
         result[row] = o.reshape(result[row].shape)
@@ -103,7 +103,7 @@ def call_c(function: Any, inputs: list[Any], outputs: list[Any], results: list[A
 
 def ulps(a: Any, b: Any) -> np.ndarray:
     """|a - b| in units of the last place of b; 0 where both are NaN or equal."""
-    a, b = np.asarray(a, float), np.asarray(b, float)
+    a, b = np.asarray(a), np.asarray(b)
     equal = (a == b) | (np.isnan(a) & np.isnan(b))
     with np.errstate(all="ignore"):
         distance = np.abs(a - b) / np.spacing(np.abs(b))

@@ -25,7 +25,7 @@ from linkwise.graph.program import Program
 def modules(program: Program, target: Target, chunk_size: int, chunks_in_module: int) -> list[str]:
     """The assembly of a program: first the module with the loop, then those with the chunks it calls."""
     places = {n.index: k for k, n in enumerate(n for group in program.leaves for n in group)}
-    layouts = layout.layouts(program, target.block)
+    layouts = layout.layouts(program, target.lanes)
     results: dict[int, list[int]] = {}
     for n, vectors in zip((n for group in program.results for n in group), loop.places(layouts), strict=True):
         results.setdefault(n.index, []).extend(vectors)

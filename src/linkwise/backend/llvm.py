@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 
 from linkwise.backend import ir
 from linkwise.backend.apart import apart, side_by_side
-from linkwise.backend.target import REALS, Target
+from linkwise.backend.target import Target
 from linkwise.graph.program import Program
 from linkwise.status import StatusLine
 
@@ -57,11 +56,8 @@ def host() -> tuple[str, str, str]:
 @cache
 def target(dtype: str = "float64") -> Target:
     """Lanes and instructions of this machine, for numbers of a kind."""
-    features = set(host()[2].split(","))
-    x86 = platform.machine().lower() in ("x86_64", "amd64")
-    arm = platform.machine().lower() in ("arm64", "aarch64")
-    width = 64 if "+avx512f" in features else 32 if "+avx" in features else 16  # bytes of a vector
-    return Target(width // REALS[dtype].bytes, arm or "+fma" in features, x86, REALS[dtype])
+    triple, _, features = host()
+    return Target.of(triple, features, dtype)
 
 
 def identity() -> str:
@@ -150,7 +146,7 @@ def _object(text: str, level: int) -> bytes:
         tm = opened.enter_context(machine(level))
         if level == 2:  # the loop gains by LLVM's passes; straight-line chunks run faster without them
             options = opened.enter_context(llvm.create_pipeline_tuning_options(speed_level=2))
-            options.slp_vectorization = options.loop_vectorization = False
+            options.slp_vectorization = options.loop_vectorization = options.loop_unrolling = False
             builder = opened.enter_context(llvm.create_pass_builder(tm, options))
             opened.enter_context(builder.getModulePassManager()).run(module, builder)
         return _emitted(tm, module)

@@ -31,6 +31,14 @@ class Target(NamedTuple):
     x86: bool
     real: Real = REALS["float64"]
 
+    @classmethod
+    def of(cls, triple: str, features: str, dtype: str) -> Target:
+        """What a processor offers: vectors of AVX-512, of AVX, or of 16 bytes as SSE and ARM's NEON have them."""
+        family, has, real = triple.partition("-")[0], set(features.split(",")), REALS[dtype]
+        width = 64 if "+avx512f" in has else 32 if "+avx" in has else 16
+        fma = family in ("aarch64", "arm64") or "+fma" in has
+        return cls(width // real.bytes, fma, family in ("x86_64", "i386", "i686"), real)
+
     @property
     def vector(self) -> str:
         """The type of a vector."""
@@ -40,11 +48,6 @@ class Target(NamedTuple):
     def bytes(self) -> int:
         """The size of a vector, and what its address is a multiple of."""
         return self.lanes * self.real.bytes
-
-    @property
-    def block(self) -> int:
-        """How many numbers of each row are transposed at once: rows are often shorter than long vectors."""
-        return min(self.lanes, 4)
 
     def literal(self, value: float) -> str:
         """A number, to the last bit: LLVM writes those of every kind with the bits of a double."""

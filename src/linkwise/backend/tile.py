@@ -9,6 +9,8 @@ from linkwise.backend.layout import Layout
 from linkwise.backend.target import Target
 from linkwise.graph.program import Port, Program
 
+FEW = 4  # numbers of a row that are moved at once where it has fewer than a vector
+
 
 def transfers(program: Program, target: Target, layouts: Sequence[Layout]) -> str:
     """Functions `load_port<j>` and `store_port<j>` for every port, and the ones that they share.
@@ -16,22 +18,29 @@ def transfers(program: Program, target: Target, layouts: Sequence[Layout]) -> st
     A port function takes the buffer, the first row, the step from row to row, the steps within a row, and how many
     rows there are; it goes through a row in one sweep where the row is contiguous, else line by line.
     """
-    texts = [_load_tile(target), _store_tile(target)]
+    texts = [_load_tile(target, block) for block in sorted({_block(p, target) for p in program.arguments})]
+    texts += [_store_tile(target, block) for block in sorted({_block(p, target) for p in program.outputs})]
     if any(layout.runs for layout in layouts):
         texts += [_store_runs(target), _scatter(target)]
     for j, port in enumerate(program.arguments):
-        texts.append(_port(f"load_port{j}", "load_tile", port, target))
+        texts.append(_port(f"load_port{j}", "load", port, target))
     for j, (port, layout) in enumerate(zip(program.outputs, layouts, strict=True), start=len(program.arguments)):
         sparse = bool(layout.runs)
         texts += [_tables(j, layout)] if sparse else []
         texts.append(
-            _sparse_port(j, port, layout, target) if sparse else _port(f"store_port{j}", "store_tile", port, target)
+            _sparse_port(j, port, layout, target) if sparse else _port(f"store_port{j}", "store", port, target)
         )
     return "\n".join(texts)
 
 
-def _port(name: str, worker: str, port: Port, target: Target) -> str:
+def _block(port: Port, target: Target) -> int:
+    """How many numbers of each row are transposed at once: as many as there are rows, fewer where it has fewer."""
+    return FEW if FEW <= port.size < target.lanes else target.lanes
+
+
+def _port(name: str, verb: str, port: Port, target: Target) -> str:
     rank, width = len(port.shape), port.size
+    worker = f"{verb}_tile{_block(port, target)}"
     if rank < 2:
         step = "%c0" if rank else f"{target.real.bytes}"
         return f"""{_head(name, rank)}
@@ -55,7 +64,7 @@ def _sparse_port(j: int, port: Port, layout: Layout, target: Target) -> str:
     """A store that writes zeros without reading them, where rows are contiguous and a tile is full."""
     rank = len(port.shape)
     whole, test = _whole(port, target)
-    runs, last = len(layout.runs), port.size - target.block
+    runs, last = len(layout.runs), port.size - target.lanes
     step = f"""%to = getelementptr i32, ptr @places{j}, i64 %bk
 call void @scatter(ptr %buffer, ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {port.shape[-1]}, i64 %rows)"""
     return f"""{_head(f"store_port{j}", rank)}
@@ -127,10 +136,10 @@ ret void""",
 SIGNATURE = "(ptr noalias %buffer, ptr %a, i64 %rs, i64 %cs, i64 %n, i64 %rows) noinline nounwind {\nentry:"
 
 
-def _load_tile(target: Target) -> str:
+def _load_tile(target: Target, block: int) -> str:
     """Rows to lanes: number k of each row into vector k. Rows beyond the last repeat it."""
     lanes, t, real, size = target.lanes, target.vector, target.real.name, target.real.bytes
-    block, part = target.block, _part(target)
+    part = f"<{block} x {real}>"
     rows = "\n".join(
         f"""%in{r} = icmp ult i64 {r}, %last
 %row{r} = select i1 %in{r}, i64 {r}, i64 %last
@@ -142,7 +151,7 @@ def _load_tile(target: Target) -> str:
         f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %k\n%x{r} = load {part}, ptr %p{r}, align {size}"
         for r in range(lanes)
     )
-    joined, names = _joined([f"%x{r}" for r in range(lanes)], target)
+    joined, names = _joined([f"%x{r}" for r in range(lanes)], target, block)
     turned, names = _transpose(names, target)
     stores = "\n".join(
         f"%b{r} = getelementptr {t}, ptr %b, i64 {r}\nstore {t} {name}, ptr %b{r}, align {target.bytes}"
@@ -155,7 +164,7 @@ def _load_tile(target: Target) -> str:
         for r in range(lanes)
     )
     return f"""
-define internal void @load_tile{SIGNATURE}
+define internal void @load_tile{block}{SIGNATURE}
 %last = sub i64 %rows, 1
 {rows}
 %contiguous = icmp eq i64 %cs, {size}
@@ -184,10 +193,10 @@ ret void
 }}"""
 
 
-def _store_tile(target: Target) -> str:
+def _store_tile(target: Target, block: int) -> str:
     """Lanes to rows; rows beyond the last are not written."""
     lanes, t, real, size = target.lanes, target.vector, target.real.name, target.real.bytes
-    block, part = target.block, _part(target)
+    part = f"<{block} x {real}>"
     rows = _row_starts(lanes)
     loads = "\n".join(
         f"%b{r} = getelementptr {t}, ptr %b, i64 {r}\n%x{r} = load {t}, ptr %b{r}, align {target.bytes}"
@@ -200,7 +209,7 @@ def _store_tile(target: Target) -> str:
         for r, name in enumerate(names)
     )
     return f"""
-define internal void @store_tile{SIGNATURE}
+define internal void @store_tile{block}{SIGNATURE}
 %full = icmp eq i64 %rows, {lanes}
 {rows}
 %contiguous = icmp eq i64 %cs, {size}
@@ -223,25 +232,23 @@ br i1 %done, label %exit, label %blocks
 def _store_runs(target: Target) -> str:
     """Lanes to rows of a full tile: runs of zero blocks, written as such, between runs of blocks from the buffer."""
     lanes, t, real, size = target.lanes, target.vector, target.real.name, target.real.bytes
-    block, part = target.block, _part(target)
     rows = _row_starts(lanes)
     zeros = "\n".join(
-        f"%z{r} = getelementptr {real}, ptr %a{r}, i64 %zc\nstore {part} zeroinitializer, ptr %z{r}, align {size}"
+        f"%z{r} = getelementptr {real}, ptr %a{r}, i64 %zc\nstore {t} zeroinitializer, ptr %z{r}, align {size}"
         for r in range(lanes)
     )
     loads = "\n".join(
         f"%y{r} = getelementptr {t}, ptr %b, i64 {r}\n%x{r} = load {t}, ptr %y{r}, align {target.bytes}"
-        for r in range(block)
+        for r in range(lanes)
     )
-    turned, names = _transpose([f"%x{r}" for r in range(block)], target)
-    parted, names = _parted(names, target)
+    turned, names = _transpose([f"%x{r}" for r in range(lanes)], target)
     stores = "\n".join(
-        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %dc\nstore {part} {name}, ptr %p{r}, align {size}"
+        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %dc\nstore {t} {name}, ptr %p{r}, align {size}"
         for r, name in enumerate(names)
     )
 
     def column(name: str, number: str) -> str:  # the last block may overlap the one before it
-        return f"""%{name}k = mul i64 {number}, {block}
+        return f"""%{name}k = mul i64 {number}, {lanes}
 %{name}o = icmp ugt i64 %{name}k, %top
 %{name}c = select i1 %{name}o, i64 %top, i64 %{name}k"""
 
@@ -276,9 +283,9 @@ dense:
 %b = phi ptr [%from, %between], [%b1, %dense]
 {column("d", "%db")}
 {loads}
-{turned}{parted}
+{turned}
 {stores}
-%b1 = getelementptr {t}, ptr %b, i64 {block}
+%b1 = getelementptr {t}, ptr %b, i64 {lanes}
 %db1 = add i64 %db, 1
 %dmore = icmp ult i64 %db1, %de
 br i1 %dmore, label %dense, label %next
@@ -348,14 +355,9 @@ def _advance(block: int) -> str:
 %done = icmp uge i64 %k2, %n"""
 
 
-def _part(target: Target) -> str:
-    """The type of a block of one row."""
-    return f"<{target.block} x {target.real.name}>"
-
-
-def _joined(rows: list[str], target: Target) -> tuple[str, list[str]]:
-    """Blocks of single rows joined to vectors: of rows 0, 4, 8, ..., of rows 1, 5, 9, ..., and so on."""
-    block, width, lines = target.block, target.block, [""]
+def _joined(rows: list[str], target: Target, block: int) -> tuple[str, list[str]]:
+    """Blocks of single rows joined to vectors: of four, those of rows 0, 4, 8, ..., of rows 1, 5, 9, ..., and so on."""
+    width, lines = block, [""]
     while width < target.lanes:
         t, joined = f"<{width} x {target.real.name}>", []
         for start in range(0, len(rows), 2 * block):
@@ -368,7 +370,7 @@ def _joined(rows: list[str], target: Target) -> tuple[str, list[str]]:
 
 def _parted(vectors: list[str], target: Target) -> tuple[str, list[str]]:
     """Vectors of blocks of several rows, parted into these rows again."""
-    block, lines, rows = target.block, [""], []
+    block, lines, rows = len(vectors), [""], []
     if block == target.lanes:
         return "", vectors
     for r in range(target.lanes):

@@ -87,6 +87,6 @@ def compile(
             raise UnknownNameError(
                 f"option of {algorithm.name}",
                 option,
-                [*algorithm.static, *sorted(algorithm.uses), "parameters", "threads"],
+                [*algorithm.static, *sorted(algorithm.uses), "parameters", "threads", "dtype"],
             )
     return kernel_of(robot, algorithm, options, static)

@@ -20,6 +20,7 @@ def main() -> None:
     import forward_dynamics
     import inverse_dynamics
     import large
+    import limit
     import loading
     import operations
     import paths
@@ -34,6 +35,7 @@ def main() -> None:
         "inverse_dynamics": inverse_dynamics.run,
         "forward_dynamics": forward_dynamics.run,
         "derivatives": derivatives.run,
+        "limit": limit.run,
         "operations": operations.run,
         "closed": closed.run,
         "platforms": platforms.run,

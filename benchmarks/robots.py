@@ -22,12 +22,17 @@ FILES = {
     "TALOS": "talos_data/robots/talos_reduced.urdf",
 }
 
-FLOATING = {"Solo12": "solo_description/robots/solo12.urdf"}
+FLOATING = {"Solo12": "solo_description/robots/solo12.urdf"}  # compared with peers
+
+LARGE = {
+    "ANYmal C": "anymal_c_simple_description/urdf/anymal.urdf",
+    "TALOS floating": "talos_data/robots/talos_reduced.urdf",
+}  # floating too, compared with the limit of a core
 
 
 def path(name: str) -> Path:
     """The URDF file of a robot in the package example-robot-data."""
-    return ROBOTS / (FILES | FLOATING)[name]
+    return ROBOTS / (FILES | FLOATING | LARGE)[name]
 
 
 def locked(names: list[str] | tuple[str, ...]) -> list[str]:
@@ -38,7 +43,7 @@ def locked(names: list[str] | tuple[str, ...]) -> list[str]:
 @cache
 def robot(name: str) -> lw.Robot:
     """The robot without friction, which Pinocchio does not know."""
-    full = lw.load(path(name), base="floating" if name in FLOATING else "fixed").without_friction()
+    full = lw.load(path(name), base="floating" if name in FLOATING | LARGE else "fixed").without_friction()
     return full.lock(locked(full.names))
 
 

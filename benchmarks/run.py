@@ -22,6 +22,7 @@ def main() -> None:
     import forward_dynamics
     import inverse_dynamics
     import large
+    import limit
     import loading
     import operations
     import paths
@@ -39,6 +40,7 @@ def main() -> None:
         "derivatives": derivatives.run,
         "plain": plain.run,
         "float32": float32.run,
+        "limit": limit.run,
         "operations": operations.run,
         "closed": closed.run,
         "platforms": platforms.run,

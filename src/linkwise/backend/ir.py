@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from linkwise.backend import layout, loop, repeats, tile, turns
+from linkwise.backend import ahead, layout, loop, repeats, tile, turns
 from linkwise.backend.operations import Writer, header, operation
 from linkwise.backend.repeats import Chunk
 from linkwise.backend.target import Target
@@ -29,12 +29,14 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
     results: dict[int, list[int]] = {}
     for n, vectors in zip((n for group in program.results for n in group), loop.places(layouts), strict=True):
         results.setdefault(n.index, []).extend(vectors)
-    texts, all_calls, scratch = _functions(program, target, chunk_size, places, results)
+    between = "" if program.repeated else ahead.CALL
+    texts, all_calls, scratch = _functions(program, target, chunk_size, places, results, between=between)
+    shares = 0 if program.repeated else all_calls.count(between)
     turns_text = ""
     if program.before:
         at = turns.places(program, program.before)
         turn_texts, turn_calls, turn_scratch = _functions(
-            program.before.body, target, chunk_size, at, turns.results(program.before), turns.PREFIX
+            program.before.body, target, chunk_size, at, turns.results(program.before), prefix=turns.PREFIX
         )
         texts, scratch = [*texts, *turn_texts], max(scratch, turn_scratch)
         turns_text = f"{turn_calls}\n{turns.turns(program, program.before, target)}\n"
@@ -46,7 +48,8 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
             turns_text + all_calls,
             _copies(copies, target),
             tile.transfers(program, target, layouts),
-            loop.loop(program, target, layouts, scratch),
+            ahead.fetch(len(program.outputs)) if shares else "",
+            loop.loop(program, target, layouts, scratch, shares),
         ]
     )
     packs = [texts[k : k + chunks_in_module] for k in range(0, len(texts), chunks_in_module)]
@@ -58,12 +61,26 @@ Results = dict[int, list[int]]
 
 
 def _functions(
-    program: Program, target: Target, chunk_size: int, places: Places, results: Results, prefix: str = ""
+    program: Program,
+    target: Target,
+    chunk_size: int,
+    places: Places,
+    results: Results,
+    *,
+    prefix: str = "",
+    between: str = "",
 ) -> tuple[list[str], str, int]:
-    """The functions of a program's chunks, `all_chunks`, which calls them, and how many scratch places they need."""
+    """The functions of a program's chunks, `all_chunks`, which calls them, and how many scratch places they need.
+
+    `between` is done before each chunk, where they are called one by one.
+    """
     pieces = repeats.pieces(program.schedule)
-    chunks, scratch = with_scratch(pieces) if pieces else split(program, chunk_size)
-    texts, all_calls = (_by_forms if pieces else _one_by_one)(chunks, target, places, results, prefix)
+    if pieces:
+        chunks, scratch = with_scratch(pieces)
+        texts, all_calls = _by_forms(chunks, target, places, results, prefix)
+    else:
+        chunks, scratch = split(program, chunk_size)
+        texts, all_calls = _one_by_one(chunks, target, places, results, prefix, between)
     return texts, all_calls, scratch
 
 
@@ -104,19 +121,20 @@ def with_scratch(pieces: Sequence[Sequence[Node]]) -> tuple[list[Chunk], int]:
 
 
 def _one_by_one(
-    chunks: Sequence[Chunk], target: Target, places: Places, results: Results, prefix: str
+    chunks: Sequence[Chunk], target: Target, places: Places, results: Results, prefix: str, between: str
 ) -> tuple[list[str], str]:
     """A function for each chunk, and `all_chunks`, which calls them."""
     names = [f"{prefix}chunk{k}" for k in range(len(chunks))]
     texts = [_chunk(c, name, target, places, results) for name, c in zip(names, chunks, strict=True)]
     declared = [f"declare void @{name}(ptr, ptr, ptr)" for name in names]
-    calls = [f"call void @{name}(ptr %in, ptr %out, ptr %scratch)" for name in names]
+    calls = [f"{between}\ncall void @{name}(ptr %in, ptr %out, ptr %scratch)" for name in names]
     return texts, "\n".join([*declared, _all(prefix), *calls, "ret void\n}"])
 
 
 def _all(prefix: str) -> str:
     """The head of `all_chunks`."""
-    return f"define internal void @{prefix}all_chunks(ptr %in, ptr %out, ptr %scratch) alwaysinline nounwind {{\nentry:"
+    arguments = "ptr %in, ptr %out, ptr %scratch, ptr %ahead"
+    return f"define internal void @{prefix}all_chunks({arguments}) alwaysinline nounwind {{\nentry:"
 
 
 def _by_forms(

@@ -69,7 +69,7 @@ def identity() -> str:
 def _generator() -> str:
     """A hash of the modules that write the code, so that an edit of them is not answered by the cache."""
     total = hashlib.sha256()
-    for module in ("ir", "layout", "loop", "operations", "repeats", "tile", "target", "turns", "llvm"):
+    for module in ("ahead", "ir", "layout", "loop", "operations", "repeats", "tile", "target", "turns", "llvm"):
         try:
             total.update(Path(str(sys.modules[f"linkwise.backend.{module}"].__file__)).read_bytes())
         except OSError:  # not in a file of its own: the version decides

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from linkwise.backend import turns
+from linkwise.backend import ahead, turns
 from linkwise.backend.layout import Layout
 from linkwise.backend.target import Target
 from linkwise.graph.program import Port, Program
@@ -14,8 +14,11 @@ STACK = 32 * 1024  # bytes of buffers beyond which they come from the heap
 PAGE = 4096  # where buffers begin: elsewhere their time varies by a sixth with where the stack happens to be
 
 
-def loop(program: Program, target: Target, layouts: Sequence[Layout], scratch: int) -> str:
-    """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`."""
+def loop(program: Program, target: Target, layouts: Sequence[Layout], scratch: int, shares: int) -> str:
+    """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`.
+
+    The outputs of a tile are fetched in so many shares while it is computed.
+    """
     lanes = target.lanes
     widths = {"in": turns.width(program), "out": sum(layout.size for layout in layouts), "scratch": scratch}
     if program.before:
@@ -33,6 +36,7 @@ entry:
         _step_count(program) if program.repeated else "",
         buffers,
         _ports(program),
+        ahead.lines(_outputs(program), target, shares) if shares else "",
         filled or "br label %start",
         f"""start:
 br label %loop
@@ -45,7 +49,7 @@ body:
 %left = sub i64 %rows, %i
 %short = icmp slt i64 %left, {lanes}
 %n = select i1 %short, i64 %left, i64 {lanes}""",
-        _body(program, target.vector, layouts),
+        _body(program, target.vector, layouts, shares),
         "br label %done\ndone:\nbr label %loop\nexit:",
         release,
         flags_cleared,
@@ -109,11 +113,13 @@ br i1 %kdone, label %start, label %fill""",
     )
 
 
-def _body(program: Program, t: str, layouts: Sequence[Layout]) -> str:
+def _body(program: Program, t: str, layouts: Sequence[Layout], shares: int) -> str:
     """What happens to one tile of rows: inputs in, the chunks (again for each step), outputs out."""
     inputs = list(enumerate(program.arguments))
-    outputs = list(enumerate(program.outputs, start=len(inputs)))
-    calls = "call void @copies(ptr %in, ptr %out)\ncall void @all_chunks(ptr %in, ptr %out, ptr %scratch)"
+    outputs = _outputs(program)
+    table = "%ahead" if shares else "null"
+    calls = f"""call void @copies(ptr %in, ptr %out)
+call void @all_chunks(ptr %in, ptr %out, ptr %scratch, ptr {table})"""
     if program.before:
         calls = f"call void @turns(ptr %in, ptr %turn, ptr %scratch)\n{calls}"
     tile = [
@@ -125,7 +131,8 @@ def _body(program: Program, t: str, layouts: Sequence[Layout]) -> str:
         _starts(outputs, "out", [0, *accumulate(layout.size for layout in layouts)][:-1], t),
     ]
     if not program.repeated:
-        return "\n".join([*tile, *starts, _moves("load", inputs), calls, _moves("store", outputs)])
+        begin = ahead.begin(outputs) if shares else ""
+        return "\n".join([*tile, *starts, _moves("load", inputs), begin, calls, _moves("store", outputs)])
     once = [[x for x in side if not x[1].steps] for side in (inputs, outputs)]
     each = [[x for x in side if x[1].steps] for side in (inputs, outputs)]
     at_step = [
@@ -152,6 +159,11 @@ step_body:""",
             _moves("store", once[1]),
         ]
     )
+
+
+def _outputs(program: Program) -> list[tuple[int, Port]]:
+    """The output ports with their numbers among all ports."""
+    return list(enumerate(program.outputs, start=len(program.arguments)))
 
 
 def _starts(ports: list[tuple[int, Port]], buffer: str, offsets: list[int], t: str) -> str:

@@ -66,7 +66,7 @@ def turns(program: Program, before: Before, target: Target) -> str:
 again:
 %turn = phi i64 [0, %entry], [%next, %again]
 %going = phi {w.bits} [splat (i1 true), %entry], [%left, %again]
-call void @{PREFIX}all_chunks(ptr %in, ptr %out, ptr %scratch)""")
+call void @{PREFIX}all_chunks(ptr %in, ptr %out, ptr %scratch, ptr null)""")
     values = _results(w, before, places(program, before))
     for k, value in enumerate(values[:-1]):  # all are read by now: a result may be another carried value
         kept = w.load("%in", first + k)

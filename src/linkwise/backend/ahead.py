@@ -1,0 +1,80 @@
+"""Assembly that fetches memory of the outputs into the cache while a tile is computed, so that its stores do not wait.
+
+Each tile is stored at once, after it was computed: where the arrays are larger than the cache, every line would be
+waited for. Instead a share of a tile's lines is asked for before each chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linkwise.backend.target import Target
+from linkwise.graph.program import Port
+
+FAR = 1 << 20  # bytes of outputs from which they are expected beyond the cache
+LINE = 64  # bytes that are fetched at once
+MOST = 96  # lines that memory answers about while a chunk is computed: more would hold up what follows
+
+CALL = "call void @fetch(ptr %ahead)"
+
+
+def fetch(count: int) -> str:
+    """The function `fetch`: the next lines of each of `count` outputs, by a table of addresses and numbers of lines."""
+    return f"""declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+define internal void @fetch(ptr %ahead) noinline nounwind {{
+entry:
+br label %port
+port:
+%j = phi i64 [0, %entry], [%j1, %next]
+%entry_at = getelementptr {{ptr, i64}}, ptr %ahead, i64 %j
+%first = load ptr, ptr %entry_at
+%lines_at = getelementptr {{ptr, i64}}, ptr %ahead, i64 %j, i32 1
+%lines = load i64, ptr %lines_at
+%bytes = mul i64 %lines, {LINE}
+%end = getelementptr i8, ptr %first, i64 %bytes
+store ptr %end, ptr %entry_at
+br label %test
+test:
+%at = phi ptr [%first, %port], [%at1, %line]
+%more = icmp ult ptr %at, %end
+br i1 %more, label %line, label %next
+line:
+call void @llvm.prefetch.p0(ptr %at, i32 0, i32 2, i32 1)
+%at1 = getelementptr i8, ptr %at, i64 {LINE}
+br label %test
+next:
+%j1 = add i64 %j, 1
+%done = icmp uge i64 %j1, {count}
+br i1 %done, label %exit, label %port
+exit:
+ret void
+}}"""
+
+
+def lines(outputs: Sequence[tuple[int, Port]], target: Target, shares: int) -> str:
+    """Code that makes the table %ahead: how many lines of each output a share has; none where arrays are small.
+
+    Where the rows of an output are not contiguous, it is not fetched.
+    """
+    size = target.real.bytes
+    row = size * sum(port.size for _, port in outputs)
+    code = [
+        f"%ahead = alloca {{ptr, i64}}, i64 {len(outputs)}",
+        f"%large = icmp ugt i64 %rows, {FAR // max(1, row)}",
+    ]
+    for k, (j, port) in enumerate(outputs):
+        share = min(-(-target.bytes * port.size // (LINE * shares)), MOST // len(outputs))
+        code.append(f"""%dense{j} = icmp eq i64 %s{j}, {size * port.size}
+%fetched{j} = and i1 %dense{j}, %large
+%share{j} = select i1 %fetched{j}, i64 {share}, i64 0
+%share_at{j} = getelementptr {{ptr, i64}}, ptr %ahead, i64 {k}, i32 1
+store i64 %share{j}, ptr %share_at{j}""")
+    return "\n".join(code)
+
+
+def begin(outputs: Sequence[tuple[int, Port]]) -> str:
+    """Code that points the table to the rows of a tile."""
+    return "\n".join(
+        f"%ahead{j} = getelementptr {{ptr, i64}}, ptr %ahead, i64 {k}\nstore ptr %q{j}, ptr %ahead{j}"
+        for k, (j, _) in enumerate(outputs)
+    )

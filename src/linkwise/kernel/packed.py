@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,6 +100,8 @@ class Packed(Compiled):
 
 def _packed(program: Program) -> tuple[Program, dict[str, Places]]:
     """The program of the values, and where they belong."""
+    if program.repeated:
+        raise InputError(f"packed: expected a function of one state, got {program.name}, which runs in steps.")
     number: dict[int, int] = {}  # of each value, by its node
     nodes: list[Node] = []
     places = {}
@@ -112,8 +113,9 @@ def _packed(program: Program) -> tuple[Program, dict[str, Places]]:
                 nodes.append(group[k])
         entries = np.unravel_index(_fixed(at), port.shape) if port.shape else ()
         places[port.name] = Places(_fixed([number[group[k].index] for k in at]), tuple(map(_fixed, entries)))
-    port = Port("values", (len(nodes),))
-    return replace(program, name=f"{program.name}_packed", outputs=(port,), results=(tuple(nodes),)), places
+    name, outputs, results = f"{program.name}_packed", (Port("values", (len(nodes),)),), (tuple(nodes),)
+    made = Program(name, program.inputs, outputs, program.leaves, results, before=program.before, dtype=program.dtype)
+    return made, places
 
 
 def _arrays(places: dict[str, Places]) -> list[Whole]:

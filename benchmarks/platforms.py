@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import robots
-from linkwise.models.times import BATCH, interleaved
 
 import linkwise as lw
 from linkwise.mechanism.machine import machine_of
 from linkwise.peers import models
+from linkwise.peers.times import BATCH, interleaved
 
 LOOP = 256
 MACHINES = {

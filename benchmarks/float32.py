@@ -6,7 +6,7 @@ import numpy as np
 import robots
 
 import linkwise as lw
-from linkwise.report.bench import BATCH, interleaved, states
+from linkwise.peers.times import BATCH, interleaved, states
 
 CASES = (("Panda", "inverse_dynamics"), ("TALOS", "inverse_dynamics"), ("Panda", "forward_dynamics"),
          ("TALOS", "inverse_dynamics_derivatives"))  # fmt: skip

@@ -16,7 +16,7 @@ import robots
 import linkwise as lw
 from linkwise.graph.program import Program
 from linkwise.kernel.kernel import DIVISION
-from linkwise.report.bench import interleaved, states
+from linkwise.peers.times import interleaved, states
 
 BATCH = 4096
 ROUNDS = 25

@@ -54,7 +54,8 @@ def peak_bytes() -> float:
     """
     t = f"<{LANES} x double>"
     stores = "\n".join(
-        f"%q{k} = getelementptr {t}, ptr %p, i64 {k}\nstore {t} splat (double 1.5), ptr %q{k}, align 32, !nontemporal !0"
+        f"%q{k} = getelementptr {t}, ptr %p, i64 {k}\n"
+        f"store {t} splat (double 1.5), ptr %q{k}, align 32, !nontemporal !0"
         for k in range(4)
     )
     text = f"""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from linkwise.graph.node import Node
 
-LONG = 140_000  # operations from which repetitions are looked for: their code runs three times as long as that of plain chunks
+LONG = 140_000  # operations from which repetitions are looked for: code with them takes three times as long
 WORTH = 3  # times as short the distinct pieces have to be together
 QUICK = 10_000  # operations of distinct pieces that compile in about a second
 NEAR = 48  # operations back to an argument that count as part of the content

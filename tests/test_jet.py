@@ -26,6 +26,9 @@ FUNCTIONS = {
     "reciprocal": (lambda x: 2.0 / x, lambda x: 2 / x),
     "absolute": (lambda x: scalar.absolute(-x) * 3.0, lambda x: 3 * x),
     "reversed": (lambda x: 2.0 - (1.5 + x * 0.5), lambda x: 2 - (mpmath.mpf("1.5") + x / 2)),
+    "smaller": (lambda x: scalar.minimum(x * x, 5.0), lambda x: x * x),
+    "larger": (lambda x: scalar.maximum(1.0 - x, scalar.minimum(9.0, x)), lambda x: x),
+    "bounded": (lambda x: scalar.clip(x, -0.1, 0.2), lambda x: mpmath.mpf(0.2) + 0 * x),
     "chosen": (lambda x: scalar.where(scalar.less(x, 1.0), x * x, 5.0), lambda x: x * x),
     "other": (lambda x: scalar.where(scalar.less(1.0, x), x * x, 5.0), lambda x: 5 + 0 * x),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from collections.abc import Callable
 from typing import Any
 
 Scalar = Any  # a float, a complex number, or an expression with arithmetic and the methods below
@@ -66,6 +67,21 @@ def absolute(x: Scalar) -> Scalar:
     return abs(x)
 
 
+def minimum(a: Scalar, b: Scalar) -> Scalar:
+    """The smaller of the two, NaN where one of them is NaN."""
+    return _extreme(a, b, "minimum", lambda x, y: x < y)
+
+
+def maximum(a: Scalar, b: Scalar) -> Scalar:
+    """The larger of the two, NaN where one of them is NaN."""
+    return _extreme(a, b, "maximum", lambda x, y: x > y)
+
+
+def clip(x: Scalar, lower: Scalar, upper: Scalar) -> Scalar:
+    """x within bounds."""
+    return minimum(maximum(x, lower), upper)
+
+
 def less(a: Scalar, b: Scalar) -> Scalar:
     """1 where a < b, else 0."""
     if isinstance(a, complex):
@@ -111,6 +127,14 @@ def note(index: object, **values: Any) -> None:
         for suffix, x in value.labelled() if hasattr(value, "labelled") else (("", value),):
             if hasattr(x, "named"):
                 x.named(f"{name}{index}{suffix}")
+
+
+def _extreme(a: Scalar, b: Scalar, method: str, first: Callable[[float, float], bool]) -> Scalar:
+    """a where it comes first or is NaN, else b; of complex numbers the real parts are compared."""
+    if not hasattr(a, method) and not hasattr(b, method):
+        return a if first(a.real, b.real) or a != a else b
+    one, other = (b, a) if not hasattr(a, method) or hasattr(b, "choose") else (a, b)
+    return getattr(one, method)(other)
 
 
 def _other(x: Scalar, method: str, of_complex: Any) -> Scalar:

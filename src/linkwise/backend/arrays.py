@@ -32,6 +32,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "atan2": np.arctan2,
     "sign": np.sign,
     "abs": np.abs,
+    "min": np.minimum,
+    "max": np.maximum,
     "less": lambda a, b: np.less(a, b).astype(np.result_type(a, b)),
     "where": lambda c, a, b: np.where(c != 0.0, a, b),
 }

@@ -3,6 +3,7 @@
 import math
 
 import mpmath
+import numpy as np
 import pytest
 
 from linkwise import scalar
@@ -82,6 +83,26 @@ def test_a_sign_and_a_condition_have_no_rate():
     assert part(scalar.sign(x), 1) == 0.0
     assert part(scalar.less(x, 1.0), 1) == 0.0
     assert part(3.0, 1) == 0.0
+
+
+@pytest.mark.parametrize("number", [0.5, np.float64(0.5)])
+def test_numbers_of_numpy_are_numbers(number):
+    x = Jet([0.7, 2.0])
+    assert part(scalar.less(x, number)) == 0.0
+    assert part(scalar.where(scalar.less(number, x), x, number), 1) == 2.0
+    assert part(scalar.maximum(number, x), 1) == part(scalar.maximum(x, number), 1) == 2.0
+    assert part(scalar.atan2(x, number)) == scalar.atan2(0.7, 0.5)
+
+
+def test_bounds_of_numbers():
+    """Also of complex ones, whose real parts are compared, and a NaN is not hidden."""
+    assert scalar.clip(3.0, -1.0, 2.0) == 2.0
+    assert scalar.clip(-3, -1.0, 2.0) == -1.0
+    assert scalar.minimum(1.0 + 5.0j, 2.0) == 1.0 + 5.0j
+    assert scalar.maximum(1.0 + 5.0j, 2.0) == 2.0
+    for a, b in ((math.nan, 1.0), (1.0, math.nan)):
+        assert math.isnan(scalar.minimum(a, b))
+        assert math.isnan(scalar.maximum(a, b))
 
 
 def test_a_series_comes_apart_and_together():

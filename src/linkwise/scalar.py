@@ -41,7 +41,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
         return math.atan2(y, x)
     if isinstance(y, (*NUMBERS, complex)) and isinstance(x, (*NUMBERS, complex)):
         return _complex_angle(complex(y), complex(x))
-    return x.atan2_of(y) if isinstance(y, NUMBERS) or hasattr(x, "choose") else y.atan2(x)
+    return x.atan2_of(y) if isinstance(y, NUMBERS) or _has_parts(x) else y.atan2(x)
 
 
 def _complex_angle(y: complex, x: complex) -> complex:
@@ -90,7 +90,7 @@ def less(a: Scalar, b: Scalar) -> Scalar:
         b = b.real
     if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
         return float(a < b)
-    return b.greater(a) if isinstance(a, NUMBERS) or hasattr(b, "choose") else a.less(b)
+    return b.greater(a) if isinstance(a, NUMBERS) or _has_parts(b) else a.less(b)
 
 
 def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
@@ -98,7 +98,7 @@ def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     if isinstance(condition, NUMBERS):
         return a if condition else b
     for x in (a, b):
-        if hasattr(x, "choose"):  # a value with parts, each of which is chosen
+        if _has_parts(x):  # each of which is chosen
             return x.choose(condition, a, b)
     return condition.where(a, b)
 
@@ -131,10 +131,15 @@ def note(index: object, **values: Any) -> None:
 
 def _extreme(a: Scalar, b: Scalar, method: str, first: Callable[[float, float], bool]) -> Scalar:
     """a where it comes first or is NaN, else b; of complex numbers the real parts are compared."""
-    if not hasattr(a, method) and not hasattr(b, method):
+    if isinstance(a, (*NUMBERS, complex)) and isinstance(b, (*NUMBERS, complex)):
         return a if first(a.real, b.real) or a != a else b
-    one, other = (b, a) if not hasattr(a, method) or hasattr(b, "choose") else (a, b)
+    one, other = (b, a) if isinstance(a, NUMBERS) or _has_parts(b) else (a, b)
     return getattr(one, method)(other)
+
+
+def _has_parts(x: Scalar) -> bool:
+    """Whether a value is made of others: a jet, or a vector. NumPy's numbers have their own method `choose`."""
+    return hasattr(x, "choose") and not isinstance(x, NUMBERS)
 
 
 def _other(x: Scalar, method: str, of_complex: Any) -> Scalar:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+from linkwise.backend import exponential
 from linkwise.backend.target import Target
 from linkwise.graph.op import FARTHEST
 
@@ -19,11 +20,9 @@ INSTRUCTIONS = {
     "div": "fdiv {f} {t} {0}, {1}",
     "neg": "fneg {t} {0}",
     "sqrt": "call {t} @llvm.sqrt.{s}({t} {0})",
-    "exp": "call {t} @llvm.exp.{s}({t} {0})",
-    "tanh": "call {t} @llvm.tanh.{s}({t} {0})",
     "abs": "call {t} @llvm.fabs.{s}({t} {0})",
 }
-DECLARED = ("sqrt", "exp", "tanh", "fabs", "sin", "cos")
+DECLARED = ("sqrt", "fabs", "sin", "cos")
 
 
 class Numbers(NamedTuple):
@@ -201,6 +200,8 @@ def _atan2(w: Writer, y: str, x: str) -> str:
 
 COMPOSITE: dict[str, Callable[..., str]] = {
     "atan2": _atan2,
+    "exp": exponential.exp,
+    "tanh": exponential.tanh,
     "sign": _sign,
     "min": partial(_extreme, test="olt"),
     "max": partial(_extreme, test="ogt"),

@@ -26,6 +26,7 @@ def main() -> None:
     import paths
     import plain
     import rates
+    import rollouts
     import startup
 
     import planning
@@ -35,6 +36,7 @@ def main() -> None:
     sections = {
         "inverse_dynamics": inverse_dynamics.run,
         "forward_dynamics": forward_dynamics.run,
+        "rollouts": rollouts.run,
         "derivatives": derivatives.run,
         "plain": plain.run,
         "operations": operations.run,

@@ -49,7 +49,8 @@ class StepFunction(Compiled):
         call = caller(program, doc, rollout.options.threads)
 
         def forwards(q: Any, qd: Any, u: Any, dt: Any, *more: Any, **named: Any) -> Any:
-            refuse_backwards(program.name, dt)
+            if dt.__class__ is not float or dt < 0.0:
+                refuse_backwards(program.name, dt)
             return call(q, qd, u, dt, *more, **named)
 
         made = cls(forwards)
@@ -201,8 +202,6 @@ class Rollout:
 
 def refuse_backwards(what: str, dt: Any) -> None:
     """Refuse steps back in time, where friction would drive."""
-    if type(dt) is float and dt >= 0.0:
-        return
     given = np.asarray(dt)
     if given.dtype.kind in "if" and np.any(given < 0):
         raise InputError(f"{what} dt: expected a length of at least 0 s, got {given.min():g}.")

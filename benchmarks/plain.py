@@ -9,7 +9,7 @@ import numpy as np
 import robots
 
 import linkwise as lw
-from linkwise.report.bench import interleaved, states
+from linkwise.peers.times import interleaved, states
 
 BATCHES = (256, 1024, 4096)
 LOOP = 128  # rows for Pinocchio, which is called row by row

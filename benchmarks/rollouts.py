@@ -9,7 +9,7 @@ import numpy as np
 import robots
 
 import linkwise as lw
-from linkwise.report.bench import interleaved, states
+from linkwise.peers.times import interleaved, states
 
 ROWS, STEPS, DT = 4096, 1000, 1e-3
 FEW = 32, 100  # rows and steps of MuJoCo's

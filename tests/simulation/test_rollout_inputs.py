@@ -170,3 +170,19 @@ def test_arrays_that_do_not_fit():
             rollout(*given)
     with pytest.raises(lw.InputError, match=r"expected the inputs q, qd, u, dt, f_ext, got q, qd, u, dt"):
         lw.compile_rollout(lw.random_tree(0, 3), external="tool")(q, q, u, 1e-3)
+
+
+def test_float32():
+    """States and `out=` have the numbers of the rollout; the linearization has float64."""
+    robot = lw.random_tree(1, 3)
+    q, qd, u = start(robot, 5)
+    exact = lw.compile_rollout(robot)(q, qd, u, 1e-3, every=4)
+    rollout = lw.compile_rollout(robot, dtype="float32", torque_limits=100.0)
+    found = rollout(q, qd, u, 1e-3, every=4)
+    assert found.q.dtype == rollout.step(q, qd, u[:, 0], 1e-3).q_new.dtype == np.float32
+    np.testing.assert_allclose(found.q, exact.q, rtol=1e-4, atol=1e-5)
+    end = rollout(q, qd, u[:, :1], 1e-3, steps=12, keep="end", out=(found.q[:, 0].copy(), found.qd[:, 0].copy()))
+    assert end.q.dtype == np.float32
+    assert rollout.linearization(q, qd, u[:, 0], 1e-3).A.dtype == np.float64
+    with pytest.raises(lw.InputError, match=r"rollout out: expected two writable float32 arrays"):
+        rollout(q, qd, u, 1e-3, keep="end", out=(np.empty((5, 3)), np.empty((5, 3))))

@@ -2,6 +2,7 @@
 
 from linkwise.backend.call import caller as caller
 from linkwise.backend.call import explanation as explanation
+from linkwise.backend.memory import empty as empty
 from linkwise.backend.native import function as function
 from linkwise.backend.remembered import remembered as remembered
 from linkwise.graph.before import Before as Before

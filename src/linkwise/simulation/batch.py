@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError
-from linkwise.kernel.tracing import Port, Program, explanation
+from linkwise.kernel.tracing import Port, Program, empty, explanation
 
 Array = NDArray[np.float64]
 Pair = tuple[Array, Array]
@@ -40,8 +40,9 @@ class Batch:
         if any(x not in (1, self.steps) for x in counts.values()):
             got = ", ".join(f"{n} {x}" for n, x in counts.items())
             raise InputError(f"rollout: expected one number of steps, or inputs with 1 for all of them, got {got}.")
+        leading = {a.shape[: a.ndim - p.rank] for p, a in zip(ports, arrays, strict=True)}
         try:
-            self.shape = np.broadcast_shapes(*(a.shape[: a.ndim - p.rank] for p, a in zip(ports, arrays, strict=True)))
+            self.shape = np.broadcast_shapes(*leading) if len(leading) > 1 else leading.pop()
         except ValueError as error:
             raise explanation(program, error, given, None) from None
         self.rows = max(1, prod(self.shape))
@@ -92,7 +93,7 @@ class Batch:
         shapes, dtype = [(*self.shape, *rows, *p.shape) for p in self._program.outputs], self._program.dtype
         if out is None:
             try:
-                return np.empty(shapes[0], dtype), np.empty(shapes[1], dtype)
+                return empty(shapes[0], dtype), empty(shapes[1], dtype)
             except ValueError as error:
                 raise InputError(f"rollout: expected steps that fit into memory, got {self.steps:.3g}.") from error
         fits = isinstance(out, (tuple, list)) and len(out) == 2

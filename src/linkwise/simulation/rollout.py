@@ -46,10 +46,12 @@ class StepFunction(Compiled):
     @classmethod
     def of(cls, rollout: Rollout, program: Program, doc: str) -> StepFunction:
         """The function of a program, for steps that go forward in time."""
-        call = caller(program, doc, rollout.options.threads)
+        call, array, kind = caller(program, doc, rollout.options.threads), np.array, np.dtype(program.dtype)
 
         def forwards(q: Any, qd: Any, u: Any, dt: Any, *more: Any, **named: Any) -> Any:
-            if dt.__class__ is not float or dt < 0.0:
+            if dt.__class__ is float and dt >= 0.0:
+                dt = array(dt, kind)  # what a kernel takes without a ufunc
+            else:
                 refuse_backwards(program.name, dt)
             return call(q, qd, u, dt, *more, **named)
 
@@ -122,7 +124,8 @@ class Rollout:
         Returns:
             The motion; after Ctrl-C the part that was computed, with `steps` saying how much that is.
         """
-        refuse_backwards("rollout", dt)
+        if dt.__class__ is not float or dt < 0.0:
+            refuse_backwards("rollout", dt)
         batch = Batch(self.program, (q, qd, u, dt, *more), named, steps)
         total, every = batch.steps, checked_every(keep, every, batch.steps)
         end = keep == "end"

@@ -1,4 +1,4 @@
-"""Forward dynamics, mass matrices and rollouts against Pinocchio and MuJoCo; costs against the number of joints."""
+"""Forward dynamics and mass matrices against Pinocchio; costs against the number of joints."""
 
 from __future__ import annotations
 
@@ -42,43 +42,6 @@ def against_pinocchio(name: str) -> dict:
         "forward": ns["abaInParallel(1)"] / ns["forward"], "mass matrix": ns["crba, Python loop"] / ns["mass matrix"],
         "error": float(error.max()),
     }  # fmt: skip
-
-
-def rollouts(name: str, steps: int = 100) -> dict:
-    """Steps a second on one core beside MuJoCo's rollout of the same model without contacts, semi-implicit Euler.
-
-    Both start from the same states, without torques; `error` is the largest relative difference of accelerations there.
-    """
-    import mujoco
-    from mujoco import rollout as theirs
-
-    robot = robots.robot(name)
-    rows = 512
-    q, qd, _ = states(robot, rows)
-    u = np.zeros((rows, steps, robot.nv))
-    ours = lw.compile_rollout(robot, method="euler")
-    model, order = robots.mujoco_model(name)
-    model.opt.integrator, model.opt.timestep = mujoco.mjtIntegrator.mjINT_EULER, 1e-3
-    width = mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
-    start = np.zeros((32, width))
-    qpos, qvel = robots.mujoco_state(name, order, q[:32], qd[:32])
-    start[:, 1 : 1 + model.nq], start[:, 1 + model.nq : 1 + model.nq + model.nv] = qpos, qvel
-    data = mujoco.MjData(model)
-    times = interleaved(
-        {
-            "linkwise": lambda: ours(q, qd, u, 1e-3),
-            "mujoco": lambda: theirs.rollout(model, [data], start, nstep=steps),
-        },
-        rounds=10,
-    )
-    a, b = rows * steps / times["linkwise"]["best"], 32 * steps / times["mujoco"]["best"]
-    qdd = lw.compile(robot).forward_dynamics(q[:32], qd[:32], np.zeros((32, robot.nv)))
-    error = 0.0
-    for x, v, mine in zip(qpos, qvel, robots.mujoco_acceleration(name, order, q[:32], qd[:32], qdd), strict=True):
-        data.qpos[:], data.qvel[:] = x, v
-        mujoco.mj_forward(model, data)
-        error = max(error, float(np.abs(mine - data.qacc).max() / np.abs(data.qacc).max()))
-    return {"robot": name, "linkwise steps/s": a, "mujoco steps/s": b, "ratio": a / b, "error": error}
 
 
 def growth() -> list[dict]:
@@ -130,11 +93,6 @@ def run() -> list[dict]:
         print(f"{name} ({r['nv']}), largest relative difference {r['error']:.1e}:")
         print(f"  forward {ns['forward']}, abaInParallel(1) {ns['abaInParallel(1)']}: {r['forward']:.1f} times")
         print(f"  mass matrix {ns['mass matrix']}, crba {ns['crba, Python loop']}: {r['mass matrix']:.1f} times")
-    for name in ("Panda", *robots.FLOATING):
-        r = rollouts(name)
-        results.append(r)
-        rates = f"{r['linkwise steps/s'] / 1e6:.2f} M steps/s, MuJoCo {r['mujoco steps/s'] / 1e6:.3f} M steps/s"
-        print(f"rollouts of {name}: {rates}: {r['ratio']:.1f} times, accelerations differ by {r['error']:.1e}")
     for row in growth():
         results.append(row)
         print("chain " + ", ".join(f"{k} {v:.0f}" if v > 10 else f"{k} {v:.2f}" for k, v in row.items()))

@@ -28,6 +28,7 @@ def main() -> None:
     import paths
     import plain
     import rates
+    import rollouts
     import startup
 
     import planning
@@ -37,6 +38,7 @@ def main() -> None:
     sections = {
         "inverse_dynamics": inverse_dynamics.run,
         "forward_dynamics": forward_dynamics.run,
+        "rollouts": rollouts.run,
         "derivatives": derivatives.run,
         "plain": plain.run,
         "float32": float32.run,

@@ -3,6 +3,7 @@
 import math
 
 import mpmath
+import numpy as np
 import pytest
 
 from linkwise import scalar
@@ -26,6 +27,9 @@ FUNCTIONS = {
     "reciprocal": (lambda x: 2.0 / x, lambda x: 2 / x),
     "absolute": (lambda x: scalar.absolute(-x) * 3.0, lambda x: 3 * x),
     "reversed": (lambda x: 2.0 - (1.5 + x * 0.5), lambda x: 2 - (mpmath.mpf("1.5") + x / 2)),
+    "smaller": (lambda x: scalar.minimum(x * x, 5.0), lambda x: x * x),
+    "larger": (lambda x: scalar.maximum(1.0 - x, scalar.minimum(9.0, x)), lambda x: x),
+    "bounded": (lambda x: scalar.clip(x, -0.1, 0.2), lambda x: mpmath.mpf(0.2) + 0 * x),
     "chosen": (lambda x: scalar.where(scalar.less(x, 1.0), x * x, 5.0), lambda x: x * x),
     "other": (lambda x: scalar.where(scalar.less(1.0, x), x * x, 5.0), lambda x: 5 + 0 * x),
 }
@@ -79,6 +83,26 @@ def test_a_sign_and_a_condition_have_no_rate():
     assert part(scalar.sign(x), 1) == 0.0
     assert part(scalar.less(x, 1.0), 1) == 0.0
     assert part(3.0, 1) == 0.0
+
+
+@pytest.mark.parametrize("number", [0.5, np.float64(0.5)])
+def test_numbers_of_numpy_are_numbers(number):
+    x = Jet([0.7, 2.0])
+    assert part(scalar.less(x, number)) == 0.0
+    assert part(scalar.where(scalar.less(number, x), x, number), 1) == 2.0
+    assert part(scalar.maximum(number, x), 1) == part(scalar.maximum(x, number), 1) == 2.0
+    assert part(scalar.atan2(x, number)) == scalar.atan2(0.7, 0.5)
+
+
+def test_bounds_of_numbers():
+    """Also of complex ones, whose real parts are compared, and a NaN is not hidden."""
+    assert scalar.clip(3.0, -1.0, 2.0) == 2.0
+    assert scalar.clip(-3, -1.0, 2.0) == -1.0
+    assert scalar.minimum(1.0 + 5.0j, 2.0) == 1.0 + 5.0j
+    assert scalar.maximum(1.0 + 5.0j, 2.0) == 2.0
+    for a, b in ((math.nan, 1.0), (1.0, math.nan)):
+        assert math.isnan(scalar.minimum(a, b))
+        assert math.isnan(scalar.maximum(a, b))
 
 
 def test_a_series_comes_apart_and_together():

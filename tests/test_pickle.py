@@ -272,6 +272,10 @@ ONES = {
         lambda every: [(turned(r), r.linearization([0.1, 0.2], [0, 0], [1, 1], 0.01), r.count()) for r in every],
     ),
     "rollout results": (lambda: [turned(rolled()), rolled().linearization([0.1, 0.2], [0, 0], [1, 1], 0.01)], None),
+    "steps of rollouts": (
+        lambda: [rolled().step, rolled().linearization],
+        lambda both: [f([0.1, 0.2], [0, 0], [1, 1], 0.01) for f in both],
+    ),
     "plan": (planned, lambda p: (p.q(0.1), p.tau(0.1), p.worst, p.duals, p.status, p.duration, p.terms)),
     "words of plans": (
         lambda: [

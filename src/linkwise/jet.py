@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from math import factorial
 from typing import Any
 
-from linkwise.scalar import Scalar, atan2, cos, exp, is_number, less, sign, sin, sqrt, tanh, where
+from linkwise.scalar import Scalar, atan2, cos, exp, is_number, less, maximum, minimum, sign, sin, sqrt, tanh, where
 
 
 class Jet:
@@ -133,6 +133,17 @@ class Jet:
 
     def sign(self) -> Scalar:
         return sign(self.c[0])
+
+    def minimum(self, other: Scalar) -> Jet:
+        return self._chosen(other, minimum(self.c[0], part(other)), less(self.c[0], part(other)))
+
+    def maximum(self, other: Scalar) -> Jet:
+        return self._chosen(other, maximum(self.c[0], part(other)), less(part(other), self.c[0]))
+
+    def _chosen(self, other: Scalar, value: Scalar, this: Scalar) -> Jet:
+        """A value with the rates of this jet, or where it is not `this`, of the other."""
+        pairs = zip(self.c[1:], self._with(other)[1:], strict=True)
+        return Jet([value, *(where(this, x, y) for x, y in pairs)])
 
     def less(self, other: Scalar) -> Jet:
         return Jet([less(self.c[0], part(other)), *[0.0] * (len(self.c) - 1)])

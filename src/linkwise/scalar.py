@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from collections.abc import Callable
 from typing import Any
 
 Scalar = Any  # a float, a complex number, or an expression with arithmetic and the methods below
@@ -40,7 +41,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
         return math.atan2(y, x)
     if isinstance(y, (*NUMBERS, complex)) and isinstance(x, (*NUMBERS, complex)):
         return _complex_angle(complex(y), complex(x))
-    return x.atan2_of(y) if isinstance(y, NUMBERS) or hasattr(x, "choose") else y.atan2(x)
+    return x.atan2_of(y) if isinstance(y, NUMBERS) or _has_parts(x) else y.atan2(x)
 
 
 def _complex_angle(y: complex, x: complex) -> complex:
@@ -66,6 +67,21 @@ def absolute(x: Scalar) -> Scalar:
     return abs(x)
 
 
+def minimum(a: Scalar, b: Scalar) -> Scalar:
+    """The smaller of the two, NaN where one of them is NaN."""
+    return _extreme(a, b, "minimum", lambda x, y: x < y)
+
+
+def maximum(a: Scalar, b: Scalar) -> Scalar:
+    """The larger of the two, NaN where one of them is NaN."""
+    return _extreme(a, b, "maximum", lambda x, y: x > y)
+
+
+def clip(x: Scalar, lower: Scalar, upper: Scalar) -> Scalar:
+    """x within bounds."""
+    return minimum(maximum(x, lower), upper)
+
+
 def less(a: Scalar, b: Scalar) -> Scalar:
     """1 where a < b, else 0."""
     if isinstance(a, complex):
@@ -74,7 +90,7 @@ def less(a: Scalar, b: Scalar) -> Scalar:
         b = b.real
     if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
         return float(a < b)
-    return b.greater(a) if isinstance(a, NUMBERS) or hasattr(b, "choose") else a.less(b)
+    return b.greater(a) if isinstance(a, NUMBERS) or _has_parts(b) else a.less(b)
 
 
 def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
@@ -82,7 +98,7 @@ def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     if isinstance(condition, NUMBERS):
         return a if condition else b
     for x in (a, b):
-        if hasattr(x, "choose"):  # a value with parts, each of which is chosen
+        if _has_parts(x):  # each of which is chosen
             return x.choose(condition, a, b)
     return condition.where(a, b)
 
@@ -111,6 +127,19 @@ def note(index: object, **values: Any) -> None:
         for suffix, x in value.labelled() if hasattr(value, "labelled") else (("", value),):
             if hasattr(x, "named"):
                 x.named(f"{name}{index}{suffix}")
+
+
+def _extreme(a: Scalar, b: Scalar, method: str, first: Callable[[float, float], bool]) -> Scalar:
+    """a where it comes first or is NaN, else b; of complex numbers the real parts are compared."""
+    if isinstance(a, (*NUMBERS, complex)) and isinstance(b, (*NUMBERS, complex)):
+        return a if first(a.real, b.real) or a != a else b
+    one, other = (b, a) if isinstance(a, NUMBERS) or _has_parts(b) else (a, b)
+    return getattr(one, method)(other)
+
+
+def _has_parts(x: Scalar) -> bool:
+    """Whether a value is made of others: a jet, or a vector. NumPy's numbers have their own method `choose`."""
+    return hasattr(x, "choose") and not isinstance(x, NUMBERS)
 
 
 def _other(x: Scalar, method: str, of_complex: Any) -> Scalar:

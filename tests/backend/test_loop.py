@@ -1,10 +1,12 @@
 """The native loop: shapes of ports, strides, buffers on the heap, and rows that know nothing of each other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.backend import ir, loop
+from linkwise.backend import arrays, ir, loop, threads
 from linkwise.backend.target import Target
 from linkwise.graph.program import Port, trace
 from support.arms import arm, states
@@ -210,3 +212,29 @@ def test_floating_point_flags_are_left_clear():
         assert np.add(1.0, 1.0) == 2.0
         with pytest.raises(FloatingPointError):
             np.divide(1.0, np.zeros(3))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 600])
+def test_steps_that_are_kept(rows):
+    """Of a thinned output, the array says how many: native, interpreted and in threads, gaps untouched."""
+    run = trace(
+        "running",
+        lambda x, u: ([x[0] + u[0], x[1] * u[1]], [u[0] - u[1]]),
+        [Port("x", (2,)), Port("u", (2,), steps=True)],
+        [Port("y", (2,), steps=True, thinned=True), Port("z", (), steps=True)],
+    )
+    program = replace(run, carries=((0, 0),))
+    x, u = np.random.default_rng(0).normal(size=(rows, 2)), np.random.default_rng(1).normal(size=(rows, 12, 2))
+    sums, products = x[:, None, 0] + np.cumsum(u[..., 0], 1), x[:, None, 1] * np.cumprod(u[..., 1], 1)
+    for function in (native(program), arrays.function(program), threads.split(program, native(program), 2)):
+        for kept in (1, 2, 3, 4, 6, 12):
+            wide = np.full((rows, 2 * kept, 2), -99.0)
+            y, z = function(x, u, out=(wide[:, ::2], np.empty((rows, 12))))
+            every = 12 // kept
+            np.testing.assert_allclose(y[..., 0], sums[:, every - 1 :: every], rtol=1e-12)
+            np.testing.assert_allclose(y[..., 1], products[:, every - 1 :: every], rtol=1e-12)
+            np.testing.assert_allclose(z, u[..., 0] - u[..., 1], rtol=1e-15)
+            assert (wide[:, 1::2] == -99.0).all()
+    for room in (0, 5, 24):  # which the steps are no multiple of
+        with pytest.raises(ValueError, match="has room for"):
+            arrays.function(program)(x, u, out=(np.empty((rows, room, 2)), np.empty((rows, 12))))

@@ -11,7 +11,7 @@ from linkwise.backend.target import Target
 from linkwise.graph.op import FARTHEST, OPS
 from support.backends import definition, every_op, in_c, native, ulps
 
-EXACT = ("add", "sub", "mul", "div", "neg", "sqrt", "sign", "abs", "less", "where")
+EXACT = ("add", "sub", "mul", "div", "neg", "sqrt", "sign", "abs", "min", "max", "less", "where")
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.3, -2.75, 5e-324, -2.2e-308, 1e-160, -1e-9, 12345.678, -30.0, 709.5, -740.0,
            1e160, -1.7e308, np.inf, -np.inf, np.nan]  # fmt: skip
 PROGRAM = every_op()

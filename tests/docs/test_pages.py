@@ -11,6 +11,7 @@ PAGES = [
     "README.md",
     "docs/guide.md",
     "docs/simulation.md",
+    "docs/rollouts.md",
     "docs/closed_loops.md",
     "docs/parallel_robots.md",
     "docs/torque_rates.md",

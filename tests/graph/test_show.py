@@ -10,7 +10,8 @@ from linkwise.graph.program import Port, trace
 from linkwise.graph.show import assignments, listing, names
 from support.expressions import ANY, INPUTS, MP, TAME, Reject, close, expressions, program, run
 
-FUNCTIONS = {op: TAME[op] for op in ("sqrt", "sin", "cos", "exp", "tanh", "atan2", "sign", "abs", "less", "where")}
+NAMES = ("sqrt", "sin", "cos", "exp", "tanh", "atan2", "sign", "abs", "min", "max", "less", "where")
+FUNCTIONS = {op: TAME[op] for op in NAMES}
 
 
 @given(

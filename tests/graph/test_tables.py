@@ -4,6 +4,7 @@ import pytest
 
 from linkwise.backend import arrays, c, operations
 from linkwise.graph.derivative import PARTIALS
+from linkwise.graph.inline import WRITTEN
 from linkwise.graph.op import OPS
 
 TABLES = {
@@ -13,6 +14,7 @@ TABLES = {
     | {"sin", "cos"},  # one sincos an angle
     "FUNCTIONS": set(arrays.FUNCTIONS),
     "EXPRESSIONS": set(c.EXPRESSIONS),
+    "WRITTEN": set(WRITTEN),
 }
 
 

@@ -138,7 +138,7 @@ def test_the_interpreter_makes_the_same_steps(monkeypatch):
         ({"threads": 0}, r"threads: expected"),
         ({"inputs": 2.5, "control": lambda q, qd, u: u}, r"inputs: expected a whole number above 0, got 2\.5"),
         ({"inputs": 2}, r"inputs: expected 3, because u are torques"),
-        ({"gravity": "input"}, r"gravity: expected a vector of three or None"),
+        ({"gravity": "down"}, r"gravity: expected a vector of three, 'input' or None"),
         ({"forces": {"moon": lw.simulation.Drag()}}, r"unknown .*'moon'"),
         ({"joint_forces": {"elbow": lw.simulation.JointStop()}}, r"unknown joint .*'elbow'"),
         ({"forces": {"tool": lambda pose, velocity: 1.0}}, r"forces 'tool': expected a law that returns Wrench"),

@@ -77,6 +77,12 @@ class Big:
     def sign(self) -> Big:
         return Big(mp.sign(self.x))
 
+    def minimum(self, other: Any) -> Big:
+        return Big(min(self.x, number(other)))
+
+    def maximum(self, other: Any) -> Big:
+        return Big(max(self.x, number(other)))
+
     def less(self, other: Any) -> float:
         return float(self.x < number(other))
 

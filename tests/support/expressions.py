@@ -16,7 +16,7 @@ from linkwise.graph.op import OPS
 from linkwise.graph.program import Port, Program, trace
 
 INPUTS = 3
-RATIONAL = ("add", "sub", "mul", "div", "neg", "sign", "abs", "less", "where")
+RATIONAL = ("add", "sub", "mul", "div", "neg", "sign", "abs", "min", "max", "less", "where")
 SMOOTH = ("add", "sub", "mul", "div", "neg", "sin", "cos", "exp", "tanh", "sqrt", "atan2")
 ANY = tuple(OPS)
 
@@ -71,6 +71,8 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "atan2": scalar.atan2,
     "sign": scalar.sign,
     "abs": abs,
+    "min": scalar.minimum,
+    "max": scalar.maximum,
     "less": scalar.less,
     "where": scalar.where,
 }
@@ -126,6 +128,8 @@ FRACTIONS: dict[str, Callable[..., Any]] = {
     "neg": lambda a: -a,
     "sign": lambda a: Fraction((a > 0) - (a < 0)),
     "abs": abs,
+    "min": min,
+    "max": max,
     "less": lambda a, b: Fraction(a < b),
     "where": lambda c, a, b: a if c != 0 else b,
 }
@@ -147,7 +151,10 @@ def _tame(op: str) -> Callable[..., Any]:
     """The operation in high precision, refusing points where a derivative is large or missing."""
 
     def evaluate(*a: Any) -> Any:
-        near = {"sign": a[0], "abs": a[0], "sqrt": a[0], "div": a[-1], "less": a[0] - a[-1], "where": a[0]}.get(op, 1)
+        gap = a[0] - a[-1]
+        near = {
+            "sign": a[0], "abs": a[0], "sqrt": a[0], "div": a[-1], "min": gap, "max": gap, "less": gap, "where": a[0]
+        }.get(op, 1)  # fmt: skip
         if abs(near) < 1e-2 and not (op in ("less", "where") and near == 0):  # exactly zero: rejected a step away
             raise Reject
         if op == "atan2" and (max(map(abs, a)) < 1e-2 or (abs(a[0]) < 1e-2 and a[1] < 1e-2)):  # the origin, the cut

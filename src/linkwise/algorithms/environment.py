@@ -8,7 +8,7 @@ from typing import Any
 
 from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.kinematics import link_velocities, world_poses
-from linkwise.errors import InputError
+from linkwise.errors import InputError, LinkwiseError
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.spatial import Motion, Pose, Wrench
@@ -77,11 +77,13 @@ def _force(name: str, law: JointLaw, q: Scalar, qd: Scalar) -> Scalar:
     return force
 
 
-def called(what: str, law: Callable[..., Any], *arguments: Any) -> Any:
+def called(what: str, law: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """What the law returns, or an error that says why it could not be traced."""
     try:
-        return law(*arguments)
-    except (TypeError, ArithmeticError) as error:
+        return law(*arguments, **named)
+    except LinkwiseError:
+        raise
+    except (TypeError, ArithmeticError, ValueError, LookupError, AttributeError) as error:
         raise InputError(
             f"{what}: expected a function that can be traced, got: {error}."
             " Use the functions of linkwise.scalar (where, less, sqrt, tanh, ...) in place of `if` and of math's."

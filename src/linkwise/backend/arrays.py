@@ -32,6 +32,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "atan2": np.arctan2,
     "sign": np.sign,
     "abs": np.abs,
+    "min": np.minimum,
+    "max": np.maximum,
     "less": lambda a, b: np.less(a, b).astype(np.result_type(a, b)),
     "where": lambda c, a, b: np.where(c != 0.0, a, b),
 }
@@ -91,7 +93,7 @@ def function(program: Program) -> Callable[..., Any]:
                 if loop:
                     loop(value, batch)
                 once(value)
-                _store(program, results, value, step)
+                _store(program, results, value, step, steps)
                 for source, target in program.carries:
                     for n, leaf in zip(program.results[source], program.leaves[target], strict=True):
                         start[leaf.index] = n.value if n.op == "const" else value[n.index]
@@ -155,19 +157,23 @@ def checked(port: Port, given: Any, dtype: str) -> Any:
     return array.astype(dtype, copy=False)
 
 
-def _store(program: Program, results: list[Any], value: dict[int, Any], step: int) -> None:
+def _store(program: Program, results: list[Any], value: dict[int, Any], step: int, steps: int) -> None:
     for result, group, port in zip(results, program.results, program.outputs, strict=True):
+        every = steps // result.shape[result.ndim - port.rank] if port.thinned else 1
+        if (step + 1) % every:
+            continue
         for place, n in zip(np.ndindex(port.shape), group, strict=True):
-            at = (..., step, *place) if port.steps else (..., *place)
+            at = (..., step // every, *place) if port.steps else (..., *place)
             result[at] = n.value if n.op == "const" else value[n.index]
 
 
 def targets(program: Program, batch: tuple[int, ...], out: Any, steps: int = 0) -> list[Any]:
     """The arrays to fill: those given as `out`, by the rules of a ufunc, or new ones."""
-    shapes = [(*batch, *([steps] if p.steps else []), *p.shape) for p in program.outputs]
     given = out if isinstance(out, tuple) else (out,) * (len(program.outputs) if out is None else 1)
     if len(given) != len(program.outputs):
         raise ValueError(f"out has {len(given)} arrays, expected {len(program.outputs)}")
+    kept = [_kept(p, target, len(batch), steps) for p, target in zip(program.outputs, given, strict=True)]
+    shapes = [(*batch, *([count] if p.steps else []), *p.shape) for p, count in zip(program.outputs, kept, strict=True)]
     for port, target, shape in zip(program.outputs, given, shapes, strict=True):
         if target is None:
             continue
@@ -178,3 +184,13 @@ def targets(program: Program, batch: tuple[int, ...], out: Any, steps: int = 0) 
         if not target.flags.writeable:
             raise ValueError(f"out for {port.name} is read-only")
     return [memory.empty(shape, program.dtype) if o is None else o for o, shape in zip(given, shapes, strict=True)]
+
+
+def _kept(port: Port, target: Any, axis: int, steps: int) -> int:
+    """How many steps are kept of an output: of a thinned one as many as its array has room for."""
+    if not port.thinned or not isinstance(target, np.ndarray) or target.ndim <= axis:
+        return steps
+    count = target.shape[axis]
+    if count < 1 or steps % count:
+        raise ValueError(f"out for {port.name} has room for {count} rows, which {steps} steps are no multiple of")
+    return count

@@ -42,7 +42,7 @@ def caller(
         return function(*inputs, **kwargs)
 
     def explain(error: Exception, inputs: Sequence[Any], out: Any) -> LinkwiseError:
-        return _explanation(program, error, inputs, out)
+        return explanation(program, error, inputs, out)
 
     arguments = ", ".join(names)
     text = f"""
@@ -92,7 +92,7 @@ def _numeric(out: Any) -> Any:
     return out
 
 
-def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out: Any) -> LinkwiseError:
+def explanation(program: Program, error: Exception, inputs: Sequence[Any], out: Any) -> LinkwiseError:
     """What was wrong with the arguments of a call, found after NumPy refused them."""
     if isinstance(error, LinkwiseError):
         return error
@@ -132,5 +132,4 @@ def _explanation(program: Program, error: Exception, inputs: Sequence[Any], out:
 
 
 def _shape_text(port: Port) -> str:
-    axes = ["...", *(["steps"] if port.steps else []), *map(str, port.shape)]
-    return f"({', '.join(axes)})"
+    return f"({', '.join(['...', *port.axes])})"

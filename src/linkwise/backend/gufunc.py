@@ -26,7 +26,7 @@ def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
     """The ufunc signature with fixed widths, such as "(7),(7)->(7,7)", and "steps" where they are repeated."""
 
     def side(ports: Sequence[Port]) -> str:
-        return ",".join("(" + ",".join([*(["steps"] if p.steps else []), *map(str, p.shape)]) + ")" for p in ports)
+        return ",".join(f"({','.join(p.axes)})" for p in ports)
 
     return f"{side(inputs)}->{side(outputs)}"
 

@@ -135,27 +135,30 @@ call void @all_chunks(ptr %in, ptr %out, ptr %scratch, ptr {table})"""
         return "\n".join([*tile, *starts, _moves("load", inputs), begin, calls, _moves("store", outputs)])
     once = [[x for x in side if not x[1].steps] for side in (inputs, outputs)]
     each = [[x for x in side if x[1].steps] for side in (inputs, outputs)]
+    thinned = any(p.thinned for p in program.outputs)
     at_step = [
-        f"%u{j} = mul i64 %step, %ts{j}\n%q{j}t = getelementptr i8, ptr %q{j}, i64 %u{j}"
-        for j, _ in (*each[0], *each[1])
+        f"%u{j} = mul i64 %{'row' if p.thinned else 'step'}, %ts{j}\n%q{j}t = getelementptr i8, ptr %q{j}, i64 %u{j}"
+        for j, p in (*each[0], *each[1])
     ]
     return "\n".join(
         [
             *tile,
             *starts,
             _moves("load", once[0]),
-            """br label %steps_loop
+            f"""br label %steps_loop
 steps_loop:
-%step = phi i64 [0, %body], [%step_next, %step_body]
+%step = phi i64 [0, %body], [%step_next, %step_end]
+{_ROWS if thinned else ""}
 %step_more = icmp slt i64 %step, %count
 br i1 %step_more, label %step_body, label %after
 step_body:""",
             *at_step,
             _moves("load", each[0], "t"),
             calls,
-            _moves("store", each[1], "t"),
+            _moves("store", [x for x in each[1] if not x[1].thinned], "t"),
+            f"{_KEEP[0]}\n{_moves('store', [x for x in each[1] if x[1].thinned], 't')}\n{_KEEP[1]}" if thinned else "",
             _carries(program, t),
-            "%step_next = add i64 %step, 1\nbr label %steps_loop\nafter:",
+            "br label %step_end\nstep_end:\n%step_next = add i64 %step, 1\nbr label %steps_loop\nafter:",
             _moves("store", once[1]),
         ]
     )
@@ -164,6 +167,24 @@ step_body:""",
 def _outputs(program: Program) -> list[tuple[int, Port]]:
     """The output ports with their numbers among all ports."""
     return list(enumerate(program.outputs, start=len(program.arguments)))
+
+
+# rows of thinned outputs: the one to be filled next, and how many steps were made since the last
+_ROWS = """%row = phi i64 [0, %body], [%row_next, %step_end]
+%made = phi i64 [0, %body], [%made_next, %step_end]"""
+_KEEP = (
+    """%made_now = add i64 %made, 1
+%complete = icmp eq i64 %made_now, %every
+%room = icmp slt i64 %row, %kept
+%keep = and i1 %complete, %room
+br i1 %keep, label %store_kept, label %stored
+store_kept:""",
+    """br label %stored
+stored:
+%made_next = select i1 %complete, i64 0, i64 %made_now
+%added = zext i1 %complete to i64
+%row_next = add i64 %row, %added""",
+)
 
 
 def _starts(ports: list[tuple[int, Port]], buffer: str, offsets: list[int], t: str) -> str:
@@ -203,10 +224,21 @@ def _step_count(program: Program) -> str:
     """How many steps there are: NumPy hands over the widths in the order in which the signature first names them."""
     seen: list[str] = []
     for port in (*program.arguments, *program.outputs):
-        for name in [*(["steps"] if port.steps else []), *map(str, port.shape)]:
+        for name in port.axes:
             if name not in seen:
                 seen.append(name)
-    return f"%count_at = getelementptr i64, ptr %dims, i64 {1 + seen.index('steps')}\n%count = load i64, ptr %count_at"
+
+    def load(value: str, axis: str) -> str:
+        at = 1 + seen.index(axis)
+        return f"%{value}_at = getelementptr i64, ptr %dims, i64 {at}\n%{value} = load i64, ptr %{value}_at"
+
+    if "kept" not in seen:
+        return load("count", "steps")
+    return f"""{load("count", "steps")}
+{load("kept", "kept")}
+%none_kept = icmp slt i64 %kept, 1
+%some_kept = select i1 %none_kept, i64 1, i64 %kept
+%every = sdiv i64 %count, %some_kept"""
 
 
 def _buffers(target: Target, widths: dict[str, int]) -> tuple[str, str, str, str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
+from linkwise.backend import exponential
 from linkwise.backend.target import Target
 from linkwise.graph.op import FARTHEST
 
@@ -18,11 +20,9 @@ INSTRUCTIONS = {
     "div": "fdiv {f} {t} {0}, {1}",
     "neg": "fneg {t} {0}",
     "sqrt": "call {t} @llvm.sqrt.{s}({t} {0})",
-    "exp": "call {t} @llvm.exp.{s}({t} {0})",
-    "tanh": "call {t} @llvm.tanh.{s}({t} {0})",
     "abs": "call {t} @llvm.fabs.{s}({t} {0})",
 }
-DECLARED = ("sqrt", "exp", "tanh", "fabs", "sin", "cos")
+DECLARED = ("sqrt", "fabs", "sin", "cos")
 
 
 class Numbers(NamedTuple):
@@ -140,6 +140,13 @@ def _sign(w: Writer, x: str) -> str:
     return w.put(f"select {w.bits} {above}, {t} {w.splat(1.0)}, {t} {b}")
 
 
+def _extreme(w: Writer, a: str, b: str, test: str) -> str:
+    t = w.type
+    first = w.put(f"fcmp {test} {t} {a}, {b}")
+    unknown = w.put(f"fcmp uno {t} {a}, {a}")  # b is taken where it is NaN, and a here
+    return w.put(f"select {w.bits} {w.put(f'or {w.bits} {first}, {unknown}')}, {t} {a}, {t} {b}")
+
+
 def _less(w: Writer, a: str, b: str) -> str:
     c = w.put(f"fcmp olt {w.type} {a}, {b}")
     return w.put(f"select {w.bits} {c}, {w.type} {w.splat(1.0)}, {w.type} zeroinitializer")
@@ -191,7 +198,16 @@ def _atan2(w: Writer, y: str, x: str) -> str:
     return choose(unknown, w.splat(float("nan")), w.put(f"bitcast {i} {signed} to {t}"))
 
 
-COMPOSITE: dict[str, Callable[..., str]] = {"atan2": _atan2, "sign": _sign, "less": _less, "where": _where}
+COMPOSITE: dict[str, Callable[..., str]] = {
+    "atan2": _atan2,
+    "exp": exponential.exp,
+    "tanh": exponential.tanh,
+    "sign": _sign,
+    "min": partial(_extreme, test="olt"),
+    "max": partial(_extreme, test="ogt"),
+    "less": _less,
+    "where": _where,
+}
 
 
 def _sincos(w: Writer, x: str) -> tuple[str, str]:

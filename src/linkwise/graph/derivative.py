@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from linkwise.graph.node import Node
+from linkwise.scalar import less, where
 
 # partial derivatives of each operation with respect to its arguments, given the node and its arguments
 PARTIALS: dict[str, Callable[..., tuple[Any, ...]]] = {
@@ -22,6 +23,8 @@ PARTIALS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "atan2": lambda n, y, x: (x / (x * x + y * y), -y / (x * x + y * y)),
     "sign": lambda n, a: (0.0,),
     "abs": lambda n, a: (a.sign(),),
+    "min": lambda n, a, b: _chosen(less(a, b)),
+    "max": lambda n, a, b: _chosen(less(b, a)),
     "less": lambda n, a, b: (0.0, 0.0),
     "where": lambda n, c, a, b: (0.0, c.where(1.0, 0.0), c.where(0.0, 1.0)),
 }
@@ -91,6 +94,11 @@ def along(outputs: Sequence[Any], wrt: Sequence[Node], directions: Sequence[Any]
                     total = total + partial * tangent[a.index]
         tangent[n.index] = total
     return [tangent.get(o.index, 0.0) if isinstance(o, Node) else 0.0 for o in outputs]
+
+
+def _chosen(condition: Any) -> tuple[Any, Any]:
+    """The partial derivatives of a choice between two values."""
+    return where(condition, 1.0, 0.0), where(condition, 0.0, 1.0)
 
 
 def _values(args: tuple[Node, ...]) -> list[Any]:

@@ -149,6 +149,12 @@ class Node:
     def sign(self) -> Any:
         return self.graph.apply("sign", self)
 
+    def minimum(self, other: Any) -> Any:
+        return self.graph.apply("min", self, lift(self.graph, other))
+
+    def maximum(self, other: Any) -> Any:
+        return self.graph.apply("max", self, lift(self.graph, other))
+
     def less(self, other: Any) -> Any:
         return self.graph.apply("less", self, lift(self.graph, other))
 

@@ -45,6 +45,14 @@ def _trigonometric(function: Callable[[float], float]) -> Callable[[float], floa
     return lambda x: function(x) if abs(x) < FARTHEST["float64"] else math.nan
 
 
+def _least(a: float, b: float) -> float:
+    return a if a < b or a != a else b
+
+
+def _greatest(a: float, b: float) -> float:
+    return a if a > b or a != a else b
+
+
 def _sign(x: float) -> float:
     return x if x != x else float((x > 0) - (x < 0))
 
@@ -65,6 +73,8 @@ OPS: dict[str, Op] = {
         Op("atan2", 2, math.atan2, "atan2({0}, {1})"),
         Op("sign", 1, _sign, "sign({0})"),
         Op("abs", 1, abs, "abs({0})"),
+        Op("min", 2, _least, "min({0}, {1})"),
+        Op("max", 2, _greatest, "max({0}, {1})"),
         Op("less", 2, lambda a, b: float(a < b), "less({0}, {1})"),
         Op("where", 3, lambda c, a, b: a if c != 0.0 else b, "where({0}, {1}, {2})"),
     )

@@ -24,11 +24,16 @@ MOST = 5_000_000  # expressions of one program, each of which takes about 350 by
 
 @dataclass(frozen=True)
 class Port:
-    """An input or output array of a program; with `steps`, one for each step of a repeated program."""
+    """An input or output array of a program; with `steps`, one for each step of a repeated program.
+
+    Of a `thinned` output the array that is to be filled says how many are kept: after every k-th step, k being the
+    number of steps over that.
+    """
 
     name: str
     shape: tuple[int, ...]
     steps: bool = False
+    thinned: bool = False
 
     @property
     def size(self) -> int:
@@ -39,6 +44,11 @@ class Port:
     def rank(self) -> int:
         """How many axes of an array belong to the port, after those of the batch."""
         return len(self.shape) + self.steps
+
+    @property
+    def axes(self) -> list[str]:
+        """The axes that belong to the port, by name or width."""
+        return [*(["kept" if self.thinned else "steps"] if self.steps else []), *map(str, self.shape)]
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether the last axes of an array of this shape are the port's."""

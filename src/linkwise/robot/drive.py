@@ -9,7 +9,7 @@ from typing import Any
 
 from linkwise.errors import ModelError
 from linkwise.robot import check
-from linkwise.scalar import Scalar, exp, sign, tanh
+from linkwise.scalar import Scalar, absolute, exp, less, sign, tanh, where
 from linkwise.vector import EZ, ZERO3, Vec3
 
 LAWS = ("coulomb", "tanh", "stribeck")
@@ -56,6 +56,12 @@ class Friction:
             ratio = v * (1.0 / self.stribeck)
             level = level + exp(-(ratio * ratio)) * (self.static - self.coulomb)
         return v * self.viscous + tanh(v * (1.0 / self.width)) * level
+
+    def slope(self, v: Scalar) -> Scalar:
+        """The torque over the speed v, by a smooth law: the viscous friction that takes as much."""
+        small = less(absolute(v), 1e-4 * self.width)
+        full = (self.torque(v) - v * self.viscous) / where(small, self.width, v)
+        return where(small, (self.static if self.law == "stribeck" else self.coulomb) / self.width, full) + self.viscous
 
 
 @dataclass(frozen=True)

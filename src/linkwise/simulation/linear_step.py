@@ -5,177 +5,161 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from linkwise.algorithms.derivatives import forward_dynamics_derivatives
 from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.algorithms.integration import q_dot, tangent
-from linkwise.errors import InputError
+from linkwise.jet import Jet, part
 from linkwise.kernel.derived import evaluate
-from linkwise.kernel.options import Options
-from linkwise.kernel.tracing import Port, Program, caller, jacobian, trace
-from linkwise.robot.align import aligned
-from linkwise.robot.regroup import regrouped
-from linkwise.robot.robot import Robot
+from linkwise.kernel.tracing import Port, Program, inlined, jacobian, trace
 from linkwise.robot.tree import Tree
+from linkwise.scalar import Scalar, is_number
+from linkwise.simulation.control_law import Model
+from linkwise.simulation.plant import Plant
+from linkwise.simulation.step import along
 
-Array = NDArray[np.float64]
-
-
-class LinearStep(NamedTuple):
-    """The matrices of one step near a state: A (..., 2 nv, 2 nv) and B (..., 2 nv, width of u)."""
-
-    A: Array
-    B: Array
+Vector = list[Scalar]
+Columns = list[Vector]  # changes, one for each of x = [dq; dqd] and u
 
 
-class Stage(NamedTuple):
-    """Rates of the numbers in q and of qd in a state, and their derivatives by these numbers and by the input.
+class State(NamedTuple):
+    """Numbers of q and velocities, and how they change."""
 
-    `tangents` takes changes of the numbers in q to tangent vectors, `numbers` takes these to changes of the numbers.
-    """
+    q: Vector
+    qd: Vector
+    dq: Columns
+    dqd: Columns
 
-    q_dot: Array
-    qdd: Array
-    dq_dot_dq: Array
-    dqdd_dq: Array
-    dqdd_dqd: Array
-    dqdd_du: Array
-    tangents: Array
-    numbers: Array
-
-
-class Linearizer:
-    """A and B of steps by "euler" or "rk4"; `control(q, qd, u)` gives the torques, none takes u as such."""
-
-    def __init__(self, robot: Robot, options: Options, method: str, control: Any, width: int) -> None:
-        self._robot, self._method, self._width = robot, method, width
-        self.program = _trace_stage(robot, options, control, width)
-        self._stage = caller(self.program, "One stage of a step, with derivatives.", options.threads)
-
-    def __call__(self, q: Any, qd: Any, u: Any, dt: Any) -> LinearStep:
-        """The matrices of the steps from these states."""
-        n, nq = self._robot.nv, self._robot.nq
-        h = np.asarray(dt)[..., None]
-        if h.dtype.kind not in "biuf":
-            raise InputError(f"linearization dt: expected numbers, got {dt!r}.")
-        refuse_backwards("linearization", dt)
-        h = h.astype(float)
-        first = self._at(q, qd, u)
-        rows = first.qdd.shape[:-1]
-        try:
-            batch = np.broadcast_shapes(rows, h.shape[:-1])
-        except ValueError:
-            raise InputError(
-                f"linearization: the leading axes do not broadcast: states {rows}, dt {h.shape[:-1]}."
-            ) from None
-        q, qd = (np.broadcast_to(np.asarray(x, float), (*batch, x_n)) for x, x_n in ((q, nq), (qd, n)))
-        dq, dqd = np.zeros((*batch, nq, 2 * n + self._width)), np.zeros((*batch, n, 2 * n + self._width))
-        dq[..., :n], dqd[..., n : 2 * n] = first.numbers, np.eye(n)
-        along = _euler if self._method == "euler" else _runge_kutta
-        q_new, dq_new, dqd_new = along(lambda x, v: self._at(x, v, u), first, (q, qd, dq, dqd), h)
-        ends = self._at(q_new, qd, u).tangents @ dq_new
-        whole = np.concatenate([ends, dqd_new], axis=-2)
-        return LinearStep(whole[..., : 2 * n], whole[..., 2 * n :])
-
-    def _at(self, q: Any, qd: Any, u: Any) -> Stage:
-        return Stage(*self._stage(q, qd, u))
+    def moved(self, rates: State, dt: Scalar) -> State:
+        """After a time at these rates."""
+        changes = (
+            [along(a, b, dt) for a, b in zip(x, y, strict=True)]
+            for x, y in ((self.dq, rates.dq), (self.dqd, rates.dqd))
+        )
+        return State(along(self.q, rates.q, dt), along(self.qd, rates.qd, dt), *changes)
 
 
-def refuse_backwards(what: str, dt: Any) -> None:
-    """Refuse steps back in time, where friction would drive."""
-    given = np.asarray(dt)
-    if given.dtype.kind in "if" and np.any(given < 0):
-        raise InputError(f"{what} dt: expected a length of at least 0 s, got {given.min():g}.")
+def linear_program(plant: Plant) -> Program:
+    """The program q, qd, u, dt, ... -> A (2 nv, 2 nv), B (2 nv, width of u)."""
+    robot, n = plant.robot, plant.robot.nv
+    tree = Tree.of(robot)
+    driven, accelerated = _torque_program(plant), _acceleration_program(plant)
+    tangents, dqd, du = _units(n, n, plant.width)
+
+    def run(q: list[Any], qd: list[Any], u: list[Any], dt: list[Any], *inputs: list[Any]) -> Sequence[Any]:
+        start = State(q, qd, [_rate(tree, q, x) for x in tangents], dqd)
+
+        def accelerations(at: State) -> tuple[Vector, Columns]:
+            tau, *by = inlined(driven, at.q, at.qd, u)
+            dtau = _products(by, at.dq, at.dqd, du)
+            qdd, *by = inlined(accelerated, at.q, at.qd, tau, dt, *inputs)
+            moved = tangents if at is start else [tangent(tree, at.q, x) for x in at.dq]
+            return qdd, _products(by, moved, at.dqd, dtau)
+
+        end = (_runge_kutta if plant.method == "rk4" else _euler)(tree, accelerations, start, dt[0])
+        ends = [[*tangent(tree, end.q, x), *v] for x, v in zip(end.dq, end.dqd, strict=True)]
+        matrix = list(zip(*ends, strict=True))
+        return [x for row in matrix for x in row[: 2 * n]], [x for row in matrix for x in row[2 * n :]]
+
+    outputs = [Port("A", (2 * n, 2 * n)), Port("B", (2 * n, plant.width))]
+    return trace("linearization", run, plant.ports, outputs)
 
 
-Start = tuple[Array, Array, Array, Array]  # q, qd and their changes, one in each column
-Found = tuple[Array, Array, Array]  # numbers of q at the end, before quaternions are normalised; changes of q and qd
+Accelerations = Callable[[State], tuple[Vector, Columns]]  # of a state, and how they change
 
 
-def _euler(at: Callable[[Array, Array], Stage], first: Stage, start: Start, h: Array) -> Found:
+def _euler(tree: Tree, accelerations: Accelerations, start: State, dt: Scalar) -> State:
     """Semi-implicit Euler: the new velocity moves the position."""
-    q, qd, dq, dqd = start
-    qd_new = qd + first.qdd * h
-    dqd_new = dqd + _changes(first, dq, dqd)[1] * h[..., None]
-    moved = at(q, qd_new)
-    return q + moved.q_dot * h, dq + _changes(moved, dq, dqd_new)[0] * h[..., None], dqd_new
+    qdd, dqdd = accelerations(start)
+    dqd = [along(a, b, dt) for a, b in zip(start.dqd, dqdd, strict=True)]
+    faster = start._replace(qd=along(start.qd, qdd, dt), dqd=dqd)
+    v, dv = _rates(tree, faster)
+    return faster._replace(q=along(start.q, v, dt), dq=[along(a, b, dt) for a, b in zip(start.dq, dv, strict=True)])
 
 
-def _runge_kutta(at: Callable[[Array, Array], Stage], first: Stage, start: Start, h: Array) -> Found:
+def _runge_kutta(tree: Tree, accelerations: Accelerations, start: State, dt: Scalar) -> State:
     """The stages of fourth order, and the changes of each."""
-    q, qd, dq, dqd = start
-    stage, rates = first, [_changes(first, dq, dqd)]
-    speeds = [first.q_dot]
-    for part in (0.5, 0.5, 1.0):
-        step = part * h
-        stage, (by_q, by_qd) = at(q + stage.q_dot * step, qd + stage.qdd * step), rates[-1]
-        rates.append(_changes(stage, dq + by_q * step[..., None], dqd + by_qd * step[..., None]))
-        speeds.append(stage.q_dot)
-    sixth = h / 6.0
-    q_new = q + _mean(speeds) * sixth
-    dq_new, dqd_new = (x + _mean([r[k] for r in rates]) * sixth[..., None] for k, x in enumerate((dq, dqd)))
-    return q_new, dq_new, dqd_new
+    slopes: list[State] = []
+    for share in (0.0, 0.5, 0.5, 1.0):
+        at = start.moved(slopes[-1], dt * share) if slopes else start
+        v, dv = _rates(tree, at)
+        qdd, dqdd = accelerations(at)
+        slopes.append(State(v, qdd, dv, dqdd))
+    return start.moved(_mean(*slopes), dt * (1.0 / 6.0))
 
 
-def _mean(stages: Sequence[Array]) -> Any:
-    a, b, c, d = stages
-    return a + 2.0 * (b + c) + d
+def _mean(a: State, b: State, c: State, d: State) -> State:
+    """a + 2 b + 2 c + d."""
+
+    def mean(*x: Vector) -> Vector:
+        return [p + (q + r) * 2.0 + s for p, q, r, s in zip(*x, strict=True)]
+
+    columns = ([mean(*x) for x in zip(*(getattr(s, f) for s in (a, b, c, d)), strict=True)] for f in ("dq", "dqd"))
+    return State(mean(a.q, b.q, c.q, d.q), mean(a.qd, b.qd, c.qd, d.qd), *columns)
 
 
-def _changes(stage: Stage, dq: Array, dqd: Array) -> tuple[Array, Array]:
-    """How the rates of q and qd change, when q and qd change by the columns of these; the last ones are the input's."""
-    accelerations = stage.dqdd_dq @ dq + stage.dqdd_dqd @ dqd
-    accelerations[..., -stage.dqdd_du.shape[-1] :] += stage.dqdd_du
-    return stage.dq_dot_dq @ dq + stage.numbers @ dqd, accelerations
+def _rates(tree: Tree, at: State) -> tuple[Vector, Columns]:
+    """The rates of the numbers in q, and how they change."""
+
+    def with_changes(x: Vector, dx: Vector) -> list[Jet]:
+        return [Jet([a, b]) for a, b in zip(x, dx, strict=True)]
+
+    columns = zip(at.dq, at.dqd, strict=True)
+    changed = [_rate(tree, with_changes(at.q, dq), with_changes(at.qd, dqd)) for dq, dqd in columns]
+    return _rate(tree, at.q, at.qd), [[part(x, 1) for x in column] for column in changed]
 
 
-def _trace_stage(robot: Robot, options: Options, control: Any, width: int) -> Program:
-    """The program of a `Stage`."""
-    n, nq = robot.nv, robot.nq
+def _rate(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Vector:
+    return list(q_dot.function(tree, q, qd)[0])
+
+
+def _units(*widths: int) -> list[Columns]:
+    """The changes of several vectors, where each of their numbers changes by itself, one after the other."""
+    starts = [sum(widths[:k]) for k in range(len(widths))]
+    return [
+        [[1.0 if start + i == k else 0.0 for i in range(width)] for k in range(sum(widths))]
+        for start, width in zip(starts, widths, strict=True)
+    ]
+
+
+def _torque_program(plant: Plant) -> Program:
+    """Torques, and their derivatives by the numbers in q, by qd and by u."""
+    robot, model = plant.robot, Model(plant.robot)
 
     def run(q: list[Any], qd: list[Any], u: list[Any]) -> Sequence[Any]:
-        tree = regrouped(aligned(options.tree(Tree.of(robot))))
-        tau = u if control is None else list(control(q, qd, u))
-        world = {"world": options.world(tree, {}, (q, qd))}
+        tau = plant.torques(model, q, qd, u)
+        rows = jacobian(tau, [*q, *qd, *u])
+        a, b = len(q), len(q) + len(qd)
+        return [tau, *([x for row in rows for x in row[part]] for part in (slice(a), slice(a, b), slice(b, None)))]
+
+    shapes = {"tau": (), "by_q": (robot.nq,), "by_qd": (robot.nv,), "by_u": (plant.width,)}
+    return trace("torques", run, plant.ports[:3], [Port(k, (robot.nv, *x)) for k, x in shapes.items()])
+
+
+def _acceleration_program(plant: Plant) -> Program:
+    """Accelerations, and their derivatives by tangent vectors at q, by qd and by torques."""
+    robot, n = plant.robot, plant.robot.nv
+
+    def run(q: list[Any], qd: list[Any], tau: list[Any], dt: list[Any], *inputs: list[Any]) -> Sequence[Any]:
+        tree, world = plant.surrounded(plant.named(inputs), q, qd, dt[0])
+        (qdd,) = forward_dynamics.function(tree, q, qd, tau, world=world, route="inertia")
         named = {"q": q, "qd": qd, "tau": tau}
-        (qdd,) = forward_dynamics.function(tree, q, qd, tau, **world, route="inertia")
-        route = {"route": "graph" if options.forces else "recursion"}
-        flat = evaluate(forward_dynamics_derivatives, tree, named, world, route)
-        by_q, by_qd, Minv = ([list(x[n * i : n * i + n]) for i in range(n)] for x in flat)
-        tangents = _columns(tangent(tree, q, unit) for unit in _units(nq))
-        numbers = _columns(q_dot.function(tree, q, unit)[0] for unit in _units(n))
-        rows = [_times(row, tangents) for row in by_q], by_qd, Minv
-        if control is not None:
-            by_control = jacobian(tau, [*q, *qd, *u])
-            pushed = [_times(row, by_control) for row in Minv]
-            rows = (
-                [_sum(a, b[:nq]) for a, b in zip(rows[0], pushed, strict=True)],
-                [_sum(a, b[nq : nq + n]) for a, b in zip(rows[1], pushed, strict=True)],
-                [b[nq + n :] for b in pushed],
-            )
-        speeds = list(q_dot.function(tree, q, qd)[0])
-        matrices = [jacobian(speeds, q), *rows, tangents, numbers]
-        return [speeds, list(qdd), *([x for row in matrix for x in row] for matrix in matrices)]
+        # the recursion takes wrenches and armatures as given
+        route = {"route": "graph" if plant.options.forces or plant.method == "implicit" else "recursion"}
+        return [qdd, *evaluate(forward_dynamics_derivatives, tree, named, {"world": world}, route)]
 
-    shapes = ((nq,), (n,), (nq, nq), (n, nq), (n, n), (n, width), (n, nq), (nq, n))
-    inputs = [Port("q", (nq,)), Port("qd", (n,)), Port("u", (width,))]
-    return trace("linearization", run, inputs, [Port(*x) for x in zip(Stage._fields, shapes, strict=True)])
+    inputs = [*plant.ports[:2], Port("tau", (n,)), *plant.ports[3:]]
+    blocks = [Port(name, (n, n)) for name in ("by_q", "by_qd", "by_tau")]
+    return trace("accelerations", run, inputs, [Port("qdd", (robot.nv,)), *blocks])
 
 
-def _units(n: int) -> list[list[float]]:
-    return [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)]
-
-
-def _columns(columns: Any) -> list[list[Any]]:
-    """The matrix with these columns, by rows."""
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _times(row: Sequence[Any], matrix: Sequence[Sequence[Any]]) -> list[Any]:
-    return [sum((a * b for a, b in zip(row, column, strict=True)), 0.0) for column in zip(*matrix, strict=True)]
-
-
-def _sum(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
-    return [x + y for x, y in zip(a, b, strict=True)]
+def _products(matrices: Sequence[Vector], *columns: Columns) -> Columns:
+    """The sums of products of some matrices, flat, with the columns of as many others."""
+    found = []
+    for changes in zip(*columns, strict=True):
+        parts = []
+        for flat, x in zip(matrices, changes, strict=True):
+            some = [(k, b) for k, b in enumerate(x) if not (is_number(b) and b == 0.0)]
+            rows = range(0, len(flat), len(x))
+            parts.append([sum((flat[at + k] * b for k, b in some), 0.0) for at in rows])
+        found.append([sum(terms, 0.0) for terms in zip(*parts, strict=True)])
+    return found

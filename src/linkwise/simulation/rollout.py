@@ -4,37 +4,66 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkwise.algorithms.environment import called
-from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.errors import InputError
-from linkwise.kernel.kernel import cheapest, settled
+from linkwise.kernel.kernel import Compiled
 from linkwise.kernel.options import Options
-from linkwise.kernel.tracing import Port, Program, caller, trace
-from linkwise.robot.align import aligned
+from linkwise.kernel.tracing import Port, Program, caller
 from linkwise.robot.coupling import refuse_coupled
-from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot
-from linkwise.robot.tree import Tree
-from linkwise.scalar import Scalar
-from linkwise.simulation.linear_step import Linearizer, LinearStep, refuse_backwards
-from linkwise.simulation.step import METHODS, step
+from linkwise.simulation.batch import Array, Batch, checked_every
+from linkwise.simulation.control_law import Control
+from linkwise.simulation.linear_step import linear_program
+from linkwise.simulation.plant import Plant, repeated
+from linkwise.simulation.step import METHODS
+from linkwise.simulation.torque_limits import torque_limits as checked_limits
 
-Control = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
 SLICE = 0.2  # seconds of native work between two looks at the keyboard
+FIRST = 2**17  # steps of all rows together before the first look
+EACH = ("u", "f_ext")  # inputs that are given for each step
 
 
 class Rolled(NamedTuple):
-    """Positions (..., steps, nq) and velocities (..., steps, nv) after each step; `steps` is how many were made."""
+    """Positions (..., rows, nq) and velocities (..., rows, nv) after steps; `steps` is how many were made.
 
-    q: NDArray[np.float64]
-    qd: NDArray[np.float64]
+    Of the end alone they are (..., nq) and (..., nv).
+    """
+
+    q: Array
+    qd: Array
     steps: int
+
+
+class StepFunction(Compiled):
+    """A compiled function of one step of a rollout: arrays whose leading axes broadcast, `out=`, count and C source."""
+
+    rollout: Rollout
+
+    @classmethod
+    def of(cls, rollout: Rollout, program: Program, doc: str) -> StepFunction:
+        """The function of a program, for steps that go forward in time."""
+        call, array, kind = caller(program, doc, rollout.options.threads), np.array, np.dtype(program.dtype)
+
+        def forwards(q: Any, qd: Any, u: Any, dt: Any, *more: Any, **named: Any) -> Any:
+            if dt.__class__ is float and dt >= 0.0:
+                dt = array(dt, kind)  # what a kernel takes without a ufunc
+            else:
+                refuse_backwards(program.name, dt)
+            return call(q, qd, u, dt, *more, **named)
+
+        made = cls(forwards)
+        made.rollout, made.program, made.__doc__ = rollout, program, doc
+        return made
+
+    def _title(self) -> str:
+        return f"{self.program.name} by {self.rollout.method} of the robot {self.rollout.robot.name!r}"
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.rollout, self.program.name)
 
 
 class Rollout:
@@ -43,15 +72,24 @@ class Rollout:
     Made by `compile_rollout`. Rows are independent and run in SIMD lanes and threads without the interpreter's lock.
     """
 
-    def __init__(self, robot: Robot, method: str, control: Control | None, width: int, options: Options) -> None:
-        self.robot, self.method, self.control, self.width, self.options = robot, method, control, width, options
-        self.program = cheapest(
-            settled(robot, {"route": forward_dynamics.static["route"]}),
-            lambda choice: _trace(robot, options, method, control, width, **choice),
-        )
-        self._call = caller(self.program, "One rollout.", options.threads)
-        self._linear: Linearizer | None = None
-        self._seconds_a_step = 0.0
+    def __init__(self, plant: Plant) -> None:
+        self.plant = plant
+        self.robot, self.method, self.options = plant.robot, plant.method, plant.options
+        once = plant.step_program()
+        self.program = repeated(once, EACH.__contains__)
+        self._once = once
+        self._call = caller(self.program, "One rollout.", plant.options.threads)
+        self._seconds = 0.0  # that a step of one row takes
+
+    @property
+    def inputs(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the arguments, batch axes and steps left out."""
+        return {p.name: p.shape for p in self.program.inputs}
+
+    @property
+    def parameters(self) -> Array:
+        """The robot's own values of the input `parameters`, in its order."""
+        return np.array([x for group in self.options.values(self.robot).values() for x in group], dtype=float)
 
     def __call__(
         self,
@@ -59,92 +97,117 @@ class Rollout:
         qd: Any,
         u: Any,
         dt: Any,
-        *,
+        *more: Any,
+        steps: int | None = None,
+        keep: str = "all",
+        every: int = 1,
+        out: tuple[Array, Array] | None = None,
         progress: Callable[[int, int], None] | None = None,
+        **named: Any,
     ) -> Rolled:
         """Positions and velocities after each step of length `dt`, from the start q, qd.
 
         Args:
             q: positions at the start (..., nq).
             qd: velocities at the start (..., nv).
-            u: inputs of each step (..., steps, width): torques, or what the control takes.
+            u: inputs of each step (..., steps, width): torques, or what the control takes; with one for all steps,
+                (..., 1, width), or beside `steps=` (width,), or None for zeros.
             dt: length of a step, s; a number, or one for each row.
+            more: the inputs that options add, also by name: f_ext (..., steps, frames, 6), or (..., 1, frames, 6) for
+                all steps; parameters (..., np); gravity (..., 3).
+            steps: how many, where no input says so.
+            keep: "all" states, or the one at the "end" alone.
+            every: of all states, keep those after every so many steps; their number must be a multiple of it.
+            out: arrays for q and qd of the result, such as those of an earlier call: new memory takes time.
             progress: called now and then with the steps made and all steps.
 
         Returns:
             The motion; after Ctrl-C the part that was computed, with `steps` saying how much that is.
         """
-        u = np.asarray(u)
-        if u.ndim < 2:
-            raise InputError(f"rollout: expected u of shape (..., steps, {self.width}), got {u.shape}.")
-        refuse_backwards("rollout", dt)
-        total = u.shape[-2]
-        whole: tuple[Any, ...] = ()
-        done = 0
+        if dt.__class__ is not float or dt < 0.0:
+            refuse_backwards("rollout", dt)
+        batch = Batch(self.program, (q, qd, u, dt, *more), named, steps)
+        total, every = batch.steps, checked_every(keep, every, batch.steps)
+        end = keep == "end"
+        whole = batch.room(() if end else (total // every,), out)
+        kept = tuple(x[..., None, :] for x in whole) if end else whole
+        done, state = 0, batch.arrays[:2]
+        to: tuple[Array, ...]
         try:
-            while done < total or not whole:
-                count = self._slice(total - done)
+            while done < total:
+                count = min(total - done, self._most(batch.rows))
+                since, first = done % every, done // every
+                if since or count < every:  # part of the way from one state that is kept to the next
+                    count, to = min(count, every - since), batch.room((1,))
+                else:
+                    count -= count % every
+                    to = tuple(x[..., first : first + count // every, :] for x in kept)
                 start = time.perf_counter()
-                part = self._call(q, qd, u[..., done : done + count, :], dt)
-                self._seconds_a_step = (time.perf_counter() - start) / max(1, count)
-                whole = whole or (part if count == total else _room(part, total))
-                for target, rows in zip(whole, part, strict=True):
-                    if target is not rows:
-                        target[..., done : done + count, :] = rows
-                done += count
-                if count:
-                    q, qd = part[0][..., -1, :], part[1][..., -1, :]
+                self._call(*state, *batch.part(done, count)[2:], out=to)
+                self._seconds = (time.perf_counter() - start) / (count * batch.rows)
+                done, state = done + count, [x[..., -1, :].copy() for x in to]
+                if count < every and done % every == 0:
+                    kept[0][..., first, :], kept[1][..., first, :] = state
                 if progress is not None:
                     progress(done, total)
         except KeyboardInterrupt:
             if not done:
                 raise
-        return Rolled(whole[0][..., :done, :], whole[1][..., :done, :], done)
+        if end:
+            whole[0][...], whole[1][...] = state
+            return Rolled(*whole, done)
+        return Rolled(whole[0][..., : done // every, :], whole[1][..., : done // every, :], done)
 
-    def linearization(self, q: Any, qd: Any, u: Any, dt: Any) -> LinearStep:
-        """A and B of one step: small changes x = [dq; dqd] of its start and u of its input become A x + B u at its end.
+    @cached_property
+    def step(self) -> StepFunction:
+        """(q, qd, u, dt, ...) -> q_new, qd_new after one step, u without an axis of steps."""
+        return StepFunction.of(self, self._once, "One step.")
 
-        dq are tangent vectors (nv) at the start and at the end, as `difference` gives them. They are derivatives
-        of the step itself, control and laws included; for small dt, A is 1 + dt A of `lw.algorithms.linearization`.
+    @cached_property
+    def linearization(self) -> StepFunction:
+        """(q, qd, u, dt, ...) -> A (2 nv, 2 nv), B (2 nv, width of u) of one step.
 
-        Args:
-            q: positions at the start (..., nq); those of all steps of a rollout at once, if wanted.
-            qd: velocities at the start (..., nv).
-            u: input of the step (..., width).
-            dt: length of the step, s.
-
-        Returns:
-            A (..., 2 nv, 2 nv) and B (..., 2 nv, width).
+        Small changes x = [dq; dqd] of its start and u of its input become A x + B u at its end. dq are tangent vectors
+        (nv) at the start and at the end, as `difference` gives them. They are derivatives of the step itself, control,
+        limits and laws included; for small dt, A is 1 + dt A of `lw.algorithms.linearization`. States of all steps of a
+        rollout may be given at once.
         """
-        if self._linear is None:
-            self._linear = Linearizer(self.robot, self.options, self.method, self.control, self.width)
-        return self._linear(q, qd, u, dt)
+        return StepFunction.of(self, linear_program(self.plant), "A and B of one step.")
+
+    def c_source(self, name: str | None = None) -> str:
+        """Dependency-free C99 of one step: a function of pointers to double, documented."""
+        return self.step.c_source(name)
+
+    def c_header(self, name: str | None = None) -> str:
+        """The header that declares the function of `c_source`."""
+        return self.step.c_header(name)
 
     def count(self) -> dict[str, int]:
         """Operations of one step."""
         return dict(self.program.count())
 
     def __repr__(self) -> str:
+        def side(ports: Sequence[Port]) -> str:
+            shapes = ((p.name, ", ".join(["steps"] * p.steps + [str(x) for x in p.shape])) for p in ports)
+            return ", ".join(f"{name}({text}{',' if ',' not in text and text else ''})" for name, text in shapes)
+
         n, m = self.robot.nq, self.robot.nv
-        takes, gives = f"q({n},), qd({m},), u(steps, {self.width}), dt()", f"q(steps, {n}), qd(steps, {m})"
-        return f"<Rollout by {self.method} of the robot {self.robot.name!r}: {takes} -> {gives}>"
+        gives = f"q(steps, {n}), qd(steps, {m})"
+        return f"<Rollout by {self.method} of the robot {self.robot.name!r}: {side(self.program.inputs)} -> {gives}>"
 
     def __reduce__(self) -> Any:
-        return Rollout, (self.robot, self.method, self.control, self.width, self.options)
+        return Rollout, (self.plant,)
 
-    def _slice(self, left: int) -> int:
+    def _most(self, rows: int) -> int:
         """How many steps to make before looking up: all that fit into `SLICE` seconds."""
-        if self._seconds_a_step == 0.0:
-            return min(left, 64)
-        return min(left, max(1, int(SLICE / self._seconds_a_step)))
+        return max(1, int(min(SLICE / (self._seconds * rows) if self._seconds else FIRST / rows, 2.0**40)))
 
 
-def _room(part: tuple[Any, ...], steps: int) -> tuple[Any, ...]:
-    """Arrays like those of a first part, for all steps: what does not fit into memory is refused at once."""
-    try:
-        return tuple(np.empty((*p.shape[:-2], steps, p.shape[-1]), p.dtype) for p in part)
-    except ValueError as error:
-        raise InputError(f"rollout: expected steps that fit into memory, got {steps:.3g}.") from error
+def refuse_backwards(what: str, dt: Any) -> None:
+    """Refuse steps back in time, where friction would drive."""
+    given = np.asarray(dt)
+    if given.dtype.kind in "if" and np.any(given < 0):
+        raise InputError(f"{what} dt: expected a length of at least 0 s, got {given.min():g}.")
 
 
 def compile_rollout(
@@ -153,6 +216,9 @@ def compile_rollout(
     method: str = "rk4",
     control: Control | None = None,
     inputs: int | None = None,
+    torque_limits: Any = None,
+    external: Any = (),
+    parameters: Any = (),
     gravity: Any = None,
     forces: Any = None,
     joint_forces: Any = None,
@@ -163,10 +229,18 @@ def compile_rollout(
 
     Args:
         robot: a tree, fixed or floating.
-        method: "rk4" or "euler" (semi-implicit).
-        control: `control(q, qd, u) -> tau` over any scalar, evaluated in every stage; none takes u as torques.
+        method: "rk4"; "euler" (semi-implicit); or "implicit", the same with dampers and friction of joints taken at the
+            end of the step, which is stable however stiff they are; dry friction is smooth there, as in `simulate`.
+        control: `control(q, qd, u) -> tau`, evaluated in every stage; none takes u as torques. It gets vectors that
+            behave like NumPy arrays, and is written with functions of NumPy or of `linkwise.scalar`, without `if`. With
+            an argument `dyn` it gets the robot's algorithms there: `dyn.gravity_forces(q) + 40.0 * (u - q) - 8.0 * qd`.
         inputs: width of u where there is a control (nv by default).
-        gravity: a vector instead of the robot's.
+        torque_limits: what drives can give: True for the robot's own limits of effort and torque-speed curves; a
+            number for all joints; or by joint a number or points (speed, torque), {"elbow": [(0, 40.0), (12.0, 0)]}:
+            lines bound what drives the joint, the first torque what brakes it.
+        external: frames whose wrenches are an input of each step, `f_ext`, in the frames' axes.
+        parameters: numbers of the robot that are an input, such as ("hand.mass",), as `compile` takes them.
+        gravity: a vector instead of the robot's, or "input".
         forces: laws of the environment by frame or link, as `compile` takes them; evaluated in every stage.
         joint_forces: laws along joints by joint, as `compile` takes them.
         threads: over how many threads rows are split, or "auto", as in `compile`.
@@ -187,43 +261,19 @@ def compile_rollout(
         )
     if control is not None and not callable(control):
         raise InputError(f"control: expected a function of (q, qd, u), got {control!r}.")
-    if isinstance(gravity, str):
-        raise InputError(f"gravity: expected a vector of three or None, got {gravity!r}.")
-    laws = {"forces": forces, "joint_forces": joint_forces}
-    options = Options.checked(robot, gravity=gravity, threads=threads, dtype=dtype, **laws)
+    options = Options.checked(
+        robot,
+        external=external,
+        parameters=parameters,
+        gravity=gravity,
+        threads=threads,
+        forces=forces,
+        joint_forces=joint_forces,
+        dtype=dtype,
+    )
     width: Any = robot.nv if inputs is None else inputs
     if not isinstance(width, int) or isinstance(width, bool) or width < 1:
         raise InputError(f"inputs: expected a whole number above 0, got {inputs!r}.")
     if control is None and width != robot.nv:
         raise InputError(f"inputs: expected {robot.nv}, because u are torques without a control, got {inputs}.")
-    return Rollout(robot, method, control, width, options)
-
-
-def _torques(
-    control: Control, q: Sequence[Scalar], qd: Sequence[Scalar], u: Sequence[Scalar], n: int
-) -> Sequence[Scalar]:
-    """What the control asks for, or an error that says why it could not be traced."""
-    tau: Any = called("control", control, q, qd, u)
-    if not hasattr(tau, "__len__"):
-        raise InputError(f"control: expected {n} torques, got {tau!r}.")
-    if len(tau) != n:
-        raise InputError(f"control: expected {n} torques, got {len(tau)}.")
-    return list(tau)
-
-
-def _trace(robot: Robot, options: Options, method: str, control: Control | None, width: int, route: str) -> Program:
-    """The program of one step, carried from step to step."""
-
-    def run(q: list[Any], qd: list[Any], u: list[Any], dt: list[Any]) -> Sequence[Any]:
-        tree = regrouped(aligned(options.tree(Tree.of(robot))))
-
-        def accelerations(q: Sequence[Scalar], qd: Sequence[Scalar]) -> Sequence[Scalar]:
-            tau = u if control is None else _torques(control, q, qd, u, robot.nv)
-            world = options.world(tree, {}, (q, qd))
-            return forward_dynamics.function(tree, q, qd, tau, world=world, route=route)[0]
-
-        return step(tree, accelerations, q, qd, dt[0], method)
-
-    inputs = [Port("q", (robot.nq,)), Port("qd", (robot.nv,)), Port("u", (width,), steps=True), Port("dt", ())]
-    outputs = [Port("q_new", (robot.nq,), steps=True), Port("qd_new", (robot.nv,), steps=True)]
-    return replace(trace("rollout", run, inputs, outputs, dtype=options.dtype), carries=((0, 0), (1, 1)))
+    return Rollout(Plant(robot, method, control, width, options, checked_limits(robot, torque_limits)))

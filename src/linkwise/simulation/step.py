@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from linkwise.algorithms.integration import q_dot
 from linkwise.errors import InputError
-from linkwise.robot.tree import Tree
-from linkwise.scalar import Scalar
+from linkwise.jet import Jet, part
+from linkwise.robot.tree import Body, Tree
+from linkwise.scalar import Scalar, maximum, number
 
 Vector = list[Scalar]
 Accelerations = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]  # (q, qd) -> qdd
 
-METHODS = ("euler", "rk4")
+METHODS = ("euler", "implicit", "rk4")
 
 
 def step(
@@ -20,10 +22,11 @@ def step(
 ) -> tuple[Vector, Vector]:
     """Positions and velocities after a time `dt`.
 
-    "euler" takes the new velocity for the new position, which keeps the energy of oscillations bounded; "rk4" is of
-    fourth order. Quaternions are integrated as four numbers and normalised at the end of the step.
+    "euler" takes the new velocity for the new position, which keeps the energy of oscillations bounded; "implicit" is
+    the same with accelerations of the tree that `resisting_ahead` gives; "rk4" is of fourth order. Quaternions are
+    integrated as four numbers and normalised at the end of the step.
     """
-    if method == "euler":
+    if method in ("euler", "implicit"):
         new = along(qd, accelerations(q, qd), dt)
         return normalised(tree, along(q, rates(tree, q, new), dt)), new
     if method != "rk4":
@@ -38,6 +41,35 @@ def step(
     v4, a4 = rates(tree, q4, qd4), accelerations(q4, qd4)
     sixth = dt * (1.0 / 6.0)
     return normalised(tree, along(q, _sum(v1, v2, v3, v4), sixth)), along(qd, _sum(a1, a2, a3, a4), sixth)
+
+
+def resisting_ahead(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Scalar) -> Tree:
+    """The tree whose joints resist at the end of a step as they will move then: stable however stiff their dampers are.
+
+    With C the torque over the speed of dampers, frictions and motor frictions, which are smooth, and for other laws of
+    a joint their slope where it damps, C qd_new in place of C qd means
+
+        (M + dt C) qdd = tau - h(q, qd),
+
+    so that dt C adds to the armature. Dampers of elastic drives, between two coordinates, stay as they are.
+    """
+
+    def ahead(b: Body) -> Body:
+        if not b.is_single:
+            return b
+        v = qd[b.v] * b.ratio
+        slope = b.friction.slope(v) + b.motor_friction.slope(v * b.gear) * (b.gear * b.gear)
+        if b.spring is not None:
+            slope = slope + b.spring.damping
+        if b.law is not None:
+            slope = slope + maximum(-part(b.law(number(b.position(q)), Jet([v, 1.0])), 1), 0.0)
+        elastic = b.elastic
+        if elastic is not None:
+            own = elastic.friction.slope(qd[elastic.v] * elastic.gear) * (elastic.gear * elastic.gear)
+            elastic = replace(elastic, armature=elastic.armature + own * dt)
+        return replace(b, armature=b.armature + slope * dt, elastic=elastic)
+
+    return replace(tree, bodies=(tree.bodies[0], *map(ahead, tree.bodies[1:])))
 
 
 def rates(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Vector:

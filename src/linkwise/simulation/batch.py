@@ -1,0 +1,125 @@
+"""Arguments of a rollout as arrays: how many rows and steps there are, and where states are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.errors import InputError
+from linkwise.kernel.tracing import Port, Program, empty, explanation
+
+Array = NDArray[np.float64]
+Pair = tuple[Array, Array]
+
+
+class Batch:
+    """Checked inputs of a rollout.
+
+    Args:
+        program: of the rollout.
+        inputs: in the order of the program's, or by name.
+        named: the rest of them.
+        steps: how many, if not as many as the inputs have.
+    """
+
+    def __init__(self, program: Program, inputs: tuple[Any, ...], named: dict[str, Any], steps: Any) -> None:
+        self._program = program
+        if steps is not None and (not _is_whole(steps) or steps < 0):
+            raise InputError(f"rollout steps: expected a whole number of at least 0, or None, got {steps!r}.")
+        given = self._ordered(inputs, named)
+        arrays = [self._array(given, k, steps is not None) for k in range(len(given))]
+        ports = program.inputs
+        counts = {p.name: a.shape[-p.rank] for p, a in zip(ports, arrays, strict=True) if p.steps}
+        if steps is not None:
+            counts["steps"] = int(steps)
+        self.steps = counts.get("steps", next((x for x in counts.values() if x != 1), 1))
+        if any(x not in (1, self.steps) for x in counts.values()):
+            got = ", ".join(f"{n} {x}" for n, x in counts.items())
+            raise InputError(f"rollout: expected one number of steps, or inputs with 1 for all of them, got {got}.")
+        leading = {a.shape[: a.ndim - p.rank] for p, a in zip(ports, arrays, strict=True)}
+        try:
+            self.shape = np.broadcast_shapes(*leading) if len(leading) > 1 else leading.pop()
+        except ValueError as error:
+            raise explanation(program, error, given, None) from None
+        self.rows = max(1, prod(self.shape))
+        self.arrays = [self._for_each(p, a) if p.steps else a for p, a in zip(ports, arrays, strict=True)]
+
+    def _ordered(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+        names = [p.name for p in self._program.inputs]
+        rest = names[len(inputs) :]
+        if len(inputs) > len(names) or set(named) != set(rest):
+            got = [*names[: len(inputs)], *(f"one more than {len(names)}" for _ in inputs[len(names) :]), *named]
+            raise InputError(f"rollout: expected the inputs {', '.join(names)}, got {', '.join(got)}.")
+        return [*inputs, *(named[n] for n in rest)]
+
+    def _array(self, given: Sequence[Any], k: int, constant: bool) -> Any:
+        """One input; where steps are given otherwise, one of each step may be the same for all, or None for zeros."""
+        port, x = self._program.inputs[k], given[k]
+        if x is None and constant and port.steps:
+            return np.zeros((1, *port.shape))
+        try:
+            array = np.asarray(x)
+            sound = array.dtype.kind in "biuf" and not isinstance(x, np.ma.MaskedArray)
+        except (TypeError, ValueError):
+            sound = False
+        if sound and constant and port.steps and array.shape == port.shape:
+            array = array[None]
+        if not sound or not port.fits(array.shape):
+            raise explanation(self._program, ValueError(f"{port.name} does not fit"), given, None)
+        return array
+
+    def _for_each(self, port: Port, array: Any) -> Any:
+        """An input with a row for each step; one row is repeated without being copied."""
+        axis = array.ndim - port.rank
+        if array.shape[axis] == self.steps:
+            return array
+        row = array.astype(self._program.dtype, copy=False)
+        return np.broadcast_to(row, (*array.shape[:axis], self.steps, *port.shape))
+
+    def part(self, first: int, count: int) -> list[Any]:
+        """The inputs of some steps."""
+        found = []
+        for port, array in zip(self._program.inputs, self.arrays, strict=True):
+            own = (slice(None),) * len(port.shape)
+            found.append(array[(..., slice(first, first + count), *own)] if port.steps else array)
+        return found
+
+    def room(self, rows: tuple[int, ...], out: Any = None) -> Pair:
+        """Arrays for states, so many in a row; what does not fit into memory is refused at once."""
+        shapes, dtype = [(*self.shape, *rows, *p.shape) for p in self._program.outputs], self._program.dtype
+        if out is None:
+            try:
+                return empty(shapes[0], dtype), empty(shapes[1], dtype)
+            except ValueError as error:
+                raise InputError(f"rollout: expected steps that fit into memory, got {self.steps:.3g}.") from error
+        fits = isinstance(out, (tuple, list)) and len(out) == 2
+        if not fits or not all(_is_room(x, shape, dtype) for x, shape in zip(out, shapes, strict=True)):
+            raise InputError(
+                f"rollout out: expected two writable {dtype} arrays of shapes {shapes[0]} and {shapes[1]}."
+            )
+        return out[0], out[1]
+
+
+def checked_every(keep: Any, every: Any, steps: int) -> int:
+    """How many steps lie between two states that are kept."""
+    if keep not in ("all", "end"):
+        raise InputError(f"rollout keep: expected 'all' or 'end', got {keep!r}.")
+    if not _is_whole(every) or every < 1:
+        raise InputError(f"rollout every: expected a whole number above 0, got {every!r}.")
+    if keep == "end" and every != 1:
+        raise InputError(f"rollout every: expected 1 beside keep='end', got {every}.")
+    if steps % every:
+        raise InputError(f"rollout every: expected a divisor of the {steps} steps, got {every}.")
+    return max(1, steps) if keep == "end" else int(every)
+
+
+def _is_whole(x: Any) -> bool:
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+
+
+def _is_room(x: Any, shape: tuple[int, ...], dtype: str) -> bool:
+    return isinstance(x, np.ndarray) and x.shape == shape and x.dtype == dtype and x.flags.writeable

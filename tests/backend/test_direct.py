@@ -25,7 +25,10 @@ def program(dtype="float64"):
 
 @pytest.fixture(scope="module")
 def ways():
-    return native.function(program(), directly=True), native.function(program())
+    short, ufunc = native.function(program(), directly=True), native.function(program())
+    assert type(short) is type(len)
+    assert type(ufunc) is np.ufunc
+    return short, ufunc
 
 
 def equal(found, expected):
@@ -101,6 +104,23 @@ def test_layouts(ways, layout, batch):
         odd = [LAYOUTS[layout](a) if k in which else a for k, a in enumerate(x)]
         found, expected = short(*odd), ufunc(*odd)
         equal(found, expected)
+
+
+@pytest.mark.parametrize("shape", [(9, 1), (1, 9), (1, 1, 9), (9, 1, 1), (3, 1, 3), (1,), (1, 1)])
+def test_strides_along_axes_of_length_one_mean_nothing(ways, shape):
+    short, ufunc = ways
+    x = given((shape,) * 3)
+    odd = []
+    for a in x:
+        strides = [7 * s if n == 1 else s for s, n in zip(a.strides, a.shape, strict=True)]
+        odd.append(np.lib.stride_tricks.as_strided(a, a.shape, strides))
+        assert odd[-1].flags.c_contiguous
+    equal(short(*odd), ufunc(*x))
+    out = targets(ufunc, x)
+    places = [[0 if n == 1 else s for s, n in zip(a.strides, a.shape, strict=True)] for a in out]
+    views = tuple(np.lib.stride_tricks.as_strided(a, a.shape, s) for a, s in zip(out, places, strict=True))
+    short(*odd, out=views)
+    equal(out, ufunc(*x))
 
 
 def test_views_of_a_trajectory(ways):
@@ -310,6 +330,19 @@ def test_auto_splits_only_what_is_worth_it(monkeypatch):
         k(*states(robot, rows))
         assert asked == ([] if rows <= most else [min(7, 2 * rows // (most + 1) - 1)])
         asked.clear()
+
+
+def test_cores_that_others_use_are_left_to_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    said = tmp_path / "loadavg"
+    monkeypatch.setattr(threads, "open", lambda *a, **k: said.open("rb"), raising=False)
+    for running, expected in ((1, 6), (3, 6), (4, 5), (8, 1), (30, 1)):
+        said.write_text(f"0.1 0.2 0.3 {running}/400 77\n")
+        assert threads.cores() == expected
+    for text in ("", "0.1 0.2", "0.1 0.2 0.3 many/400 77"):
+        said.write_text(text)
+        assert threads.cores() == 8
 
 
 def test_threads_of_a_rollout():

@@ -40,7 +40,7 @@ PYTHON = (
 FAST_CALL = 0x0080 | 0x0002  # METH_FASTCALL, METH_KEYWORDS
 
 # what is known of a kernel, in words of 64 bits: these, then for each port its rank and its axes, -1 for the steps
-LOOP, UFUNC, INPUTS, OUTPUTS, NUMBERS, RESULTS, ARRAY, FLOAT, NUMBER, HANDLER, MOST, OUT, FIRST_PORT = range(13)
+LOOP, UFUNC, INPUTS, OUTPUTS, NUMBERS, RESULTS, ARRAY, FLOAT, NUMBER, SIZE, HANDLER, MOST, OUT, FIRST_PORT = range(14)
 
 
 # what the code has to be told; the rest of the names in it are those above
@@ -116,7 +116,7 @@ def function(program: Program, ufunc: Callable[..., Any], address: int, most: in
     words[INPUTS], words[OUTPUTS] = len(program.arguments), len(program.outputs)
     dtype = np.dtype(program.dtype)
     words[NUMBERS], words[RESULTS] = sum(p.size for p in ports), dtype.itemsize * sum(p.size for p in program.outputs)
-    words[ARRAY], words[FLOAT], words[NUMBER] = id(np.ndarray), _kind(dtype), dtype.num
+    words[ARRAY], words[FLOAT], words[NUMBER], words[SIZE] = id(np.ndarray), _kind(dtype), dtype.num, dtype.itemsize
     for port in ports:
         words += [port.rank, *([-1] if port.steps else []), *port.shape]
     about = (ctypes.c_int64 * len(words))(*words)

@@ -141,7 +141,7 @@ core:
   %fits = call i1 @core(ptr %call, ptr %last)
   br i1 %fits, label %done, label %no
 done:
-  call void @strides(ptr %call, ptr %array, i64 %lead)
+  call void @strides(ptr %about, ptr %call, ptr %array, i64 %lead)
   ret i1 true
 no:
   ret i1 false
@@ -183,7 +183,7 @@ core:
   %fits = call i1 @core(ptr %call, ptr %last)
   br i1 %fits, label %done, label %no
 done:
-  call void @strides(ptr %call, ptr %array, i64 %lead)
+  call void @strides(ptr %about, ptr %call, ptr %array, i64 %lead)
   ret i1 true
 no:
   ret i1 false
@@ -259,8 +259,9 @@ no:
   ret i1 false
 }
 
-; note where an array's numbers are, for the next port
-define internal void @strides(ptr %call, ptr %array, i64 %lead) {
+; note where an array's numbers are, for the next port; one with several batch axes is contiguous, and says nothing by its
+; strides along axes of length one
+define internal void @strides(ptr %about, ptr %call, ptr %array, i64 %lead) {
 entry:
   %next_at = getelementptr %Call, ptr %call, i64 0, i32 9
   %port = load ptr, ptr %next_at
@@ -277,12 +278,29 @@ entry:
   %alone = icmp eq i64 %lead, 0
   br i1 %alone, label %one, label %many
 many:
-  %last = sub i64 %lead, 1
-  %row_at = getelementptr i64, ptr %strides, i64 %last
-  %row = load i64, ptr %row_at
-  br label %one
+  %row = load i64, ptr %strides
+  %several = icmp sgt i64 %lead, 1
+  br i1 %several, label %packed, label %one
+packed:
+  %shape_at = getelementptr i8, ptr %array, i64 $SHAPE
+  %shape = load ptr, ptr %shape_at
+  %widths = getelementptr i64, ptr %shape, i64 %lead
+  %size_at = getelementptr i64, ptr %about, i64 $SIZE
+  %size = load i64, ptr %size_at
+  br label %product
+product:
+  %w = phi i64 [0, %packed], [%w1, %factor]
+  %bytes = phi i64 [%size, %packed], [%more_bytes, %factor]
+  %left = icmp slt i64 %w, %rank
+  br i1 %left, label %factor, label %one
+factor:
+  %width_at = getelementptr i64, ptr %widths, i64 %w
+  %wide = load i64, ptr %width_at
+  %more_bytes = mul i64 %bytes, %wide
+  %w1 = add i64 %w, 1
+  br label %product
 one:
-  %outer = phi i64 [0, %entry], [%row, %many]
+  %outer = phi i64 [0, %entry], [%row, %many], [%bytes, %product]
   store i64 %outer, ptr %outer_at
   %core_at = getelementptr %Call, ptr %call, i64 0, i32 4
   %core = load i64, ptr %core_at
@@ -354,7 +372,7 @@ make:
   %none = icmp eq ptr %array, null
   br i1 %none, label %done, label %good
 good:
-  call void @strides(ptr %call, ptr %array, i64 %lead)
+  call void @strides(ptr %about, ptr %call, ptr %array, i64 %lead)
   br label %done
 done:
   ret ptr %array

@@ -44,13 +44,15 @@ def function(program: Program, doc: str = "", threads: int | str = 1, directly: 
         found = arrays.function(program)
         return found if threads == 1 else split(program, found, threads)
     with _lock:
-        ufunc, address = _native(program, doc)
-        found = ufunc if threads == 1 else split(program, ufunc, threads)
-        if not directly:
-            return found
-        from linkwise.backend import direct  # whoever calls once needs nothing of it
+        found, address = _native(program, doc)
+        if directly:
+            from linkwise.backend import direct  # whoever calls once needs nothing of it
 
-        return direct.function(program, found, address, sys.maxsize if threads == 1 else most_rows(program, threads))
+            found = direct.function(program, found, address, sys.maxsize)
+        if threads == 1:
+            return found
+        shared = split(program, found, threads)
+        return direct.function(program, shared, address, most_rows(program, threads)) if directly else shared
 
 
 def is_native(program: Program) -> bool:

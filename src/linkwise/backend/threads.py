@@ -56,7 +56,9 @@ def split(program: Program, function: Callable[..., Any], threads: int | str) ->
         steps = next((a.shape[a.ndim - p.rank] for a, p in zip(arrays, program.arguments, strict=True) if p.steps), 0)
         axis = int(np.argmax(batch)) if batch else 0
         size = math.prod(batch) * (steps if threads == "auto" and program.repeated else 1)
-        workers = min(cores() if threads == "auto" else int(threads), size // least, *batch[axis : axis + 1])
+        workers = min(size // least, max(batch, default=1))
+        if workers > 1:
+            workers = min(workers, cores() if threads == "auto" else int(threads))
         if workers < 2:
             return function(*arrays) if out is None else function(*arrays, out=out)
         whole = [np.broadcast_to(a, (*batch, *a.shape[a.ndim - r :])) for a, r in zip(arrays, ranks, strict=True)]
@@ -95,11 +97,14 @@ def split(program: Program, function: Callable[..., Any], threads: int | str) ->
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """How many cores this process may use that nothing else uses at the moment, where the system says so."""
     try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # a system that does not say
+        allowed = len(os.sched_getaffinity(0))
+        with open("/proc/loadavg", "rb", buffering=0) as file:
+            running = int(file.read().split()[3].split(b"/")[0])  # this thread among them
+    except (AttributeError, OSError, ValueError, IndexError):
         return os.cpu_count() or 1
+    return max(1, min(allowed, (os.cpu_count() or 1) + 1 - running))
 
 
 def _special(x: Any) -> bool:

@@ -40,8 +40,8 @@ def compile(
             derivatives of the acceleration in the world, in base axes.
         parameters: numbers of the model to turn into an input, such as ("hand.mass", "elbow.viscous").
         gravity: a vector to use instead of the robot's, or "input" to add it as an input.
-        threads: over how many threads large batches are split; "auto" is as many as there are cores, where a batch has
-            enough to do for them.
+        threads: over how many threads large batches are split; "auto" is as many as there are cores free, where a batch
+            has enough to do for them.
         forces: laws of the environment by frame or link, {"foot": law}: `law(pose, velocity)` takes the frame's `Pose`
             in the world and its velocity, a `Motion` in the frame's axes, and returns the `Wrench` on the robot at the
             frame's origin in its axes. It is traced, so it is written with the functions of `linkwise.scalar`. A list

@@ -74,6 +74,14 @@ class Program:
         return tuple(p for p in self.inputs if not self.before or p.name not in self.before.hidden)
 
     @property
+    def whole(self) -> Program:
+        """The program with all its expressions, where this one only stands for it."""
+        return self
+
+    def keep(self) -> None:
+        """Note what a call has to know of the program, for processes to come, where its maker wants that."""
+
+    @property
     def repeated(self) -> bool:
         """Whether the program runs in steps."""
         return any(p.steps for p in (*self.inputs, *self.outputs))

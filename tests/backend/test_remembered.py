@@ -1,6 +1,6 @@
 """Programs found in the cache without being traced again."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -88,6 +88,12 @@ def test_the_interpreter_is_asked_where_it_is_in_use(monkeypatch):
     assert notes["factor"] == 2.0
 
 
+def test_nothing_of_a_program_is_left_to_a_default():
+    program, _ = recalled("fields", made(2.0, []))
+    for field in fields(program):
+        assert field.name in vars(program) or isinstance(vars(Recalled).get(field.name), property), field.name
+
+
 # ---- kernels
 
 SEEN = arm(3, mass=1.5)
@@ -105,6 +111,17 @@ def test_a_kernel_that_was_called_is_not_traced_again(algorithm, traced):
     assert not traced
     assert (again.count(), again.listing(), again.c_source()) == (first.count(), first.listing(), first.c_source())
     assert traced == [algorithm.name]
+
+
+def test_numbers_of_less_precision_are_recalled_as_such(traced):
+    x = states(SEEN, 5)
+    expected = [lw.compile(SEEN, lw.mass_matrix, dtype=kind)(x[0]) for kind in ("float32", "float64")]
+    traced.clear()
+    for kind, before in zip(("float32", "float64"), expected, strict=True):
+        found = lw.compile(SEEN, lw.mass_matrix, dtype=kind)
+        assert (found.dtype, found(x[0]).dtype) == (np.dtype(kind), np.dtype(kind))
+        np.testing.assert_array_equal(found(x[0]), before)
+    assert not traced
 
 
 def test_loops_are_recalled_too(traced):
@@ -128,6 +145,7 @@ OTHERS = {
     "a moving base": (lambda r: r, {"base_motion": True}),
     "external wrenches": (lambda r: r, {"external": ["tool"]}),
     "parameters": (lambda r: r, {"parameters": ["link1.mass"]}),
+    "numbers of less precision": (lambda r: r, {"dtype": "float32"}),
 }
 
 

@@ -69,7 +69,7 @@ class Recalled(Program):
     def _known(self) -> dict[str, Any]:
         program, notes = self._traced
         ports = {"arguments": _listed(program.arguments), "outputs": _listed(program.outputs)}
-        return {"name": program.name, "digest": program.digest, "notes": notes, **ports}
+        return {"name": program.name, "digest": program.digest, "dtype": program.dtype, "notes": notes, **ports}
 
 
 def recalled(facts: str | None, make: Callable[[], tuple[Program, Any]]) -> tuple[Program, Any]:

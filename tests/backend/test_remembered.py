@@ -124,6 +124,17 @@ def test_numbers_of_less_precision_are_recalled_as_such(traced):
     assert not traced
 
 
+def test_threads_need_no_trace(traced):
+    x = states(SEEN, 5)
+    expected = lw.compile(SEEN, lw.inverse_dynamics)(*x)
+    traced.clear()
+    for threads in (2, "auto"):
+        again = lw.compile(SEEN, lw.inverse_dynamics, threads=threads)
+        for _ in range(3):
+            np.testing.assert_array_equal(again(*x), expected)
+    assert not traced
+
+
 def test_loops_are_recalled_too(traced):
     robot = lw.load("delta")
     x = robot.q(), np.ones(3), np.ones(3)

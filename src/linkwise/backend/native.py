@@ -76,11 +76,6 @@ def _native(program: Program, doc: str, levels: tuple[int, int] = llvm.LEVELS) -
         return _functions[key]
 
 
-def loaded(objects: list[bytes], name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> Any:
-    """Object files of a program in float64 as a native ufunc, which stays loaded."""
-    return _loaded(objects, name, doc, inputs, outputs)[0]
-
-
 def _loaded(
     objects: list[bytes],
     name: str,

@@ -25,6 +25,7 @@ from linkwise.graph.program import Port, Program
 from linkwise.lazy import BEGAN
 
 ROOT = Path(__file__).parents[1]
+NOTED = ("name", "dtype", "digest", "lengths", "repeated")  # what a call has to know, beside the ports
 MARGIN = 100_000_000  # nanoseconds by which the clock of a file system may lag behind
 
 
@@ -69,7 +70,7 @@ class Recalled(Program):
     def _known(self) -> dict[str, Any]:
         program, notes = self._traced
         ports = {"arguments": _listed(program.arguments), "outputs": _listed(program.outputs)}
-        return {"name": program.name, "digest": program.digest, "dtype": program.dtype, "notes": notes, **ports}
+        return {name: getattr(program, name) for name in NOTED} | {"notes": notes, **ports}
 
 
 def recalled(facts: str | None, make: Callable[[], tuple[Program, Any]]) -> tuple[Program, Any]:

@@ -82,10 +82,15 @@ class Program:
     def keep(self) -> None:
         """Note what a call has to know of the program, for processes to come, where its maker wants that."""
 
-    @property
+    @cached_property
     def repeated(self) -> bool:
         """Whether the program runs in steps."""
         return any(p.steps for p in (*self.inputs, *self.outputs))
+
+    @cached_property
+    def lengths(self) -> tuple[int, int]:
+        """How many operations are scheduled, and how many in a turn of the loop before."""
+        return len(self.schedule), len(self.before.body.schedule) if self.before else 0
 
     @cached_property
     def schedule(self) -> tuple[Node, ...]:

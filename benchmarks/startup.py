@@ -9,9 +9,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
 PROBE = """
 import json, sys, time
-sys.path.insert(0, {here!r})
+sys.path[:0] = [{here!r}, {root!r}]
 start = time.perf_counter()
 import linkwise as lw
 imported = time.perf_counter() - start
@@ -33,9 +34,9 @@ print(json.dumps([imported, in_use, time.perf_counter() - start, heavy]))
 # all that `linkwise info` counts, and a chain of linkages that is four times as long as another
 COUNTS = """
 import json, sys, time
-sys.path[:0] = [{here!r}, {tests!r}]
+sys.path[:0] = [{here!r}, {root!r}, {root!r} + "/tests"]
 import linkwise as lw, robots
-from linkwise.report.summary import operations
+from linkwise.cli.summary import operations
 from support.linkages import chain_of_four_bars
 def seconds(function, *given):
     start = time.process_time()
@@ -52,7 +53,7 @@ def probe(
     name: str, cache: str, ready: bool = False, member: str = "inverse_dynamics", **more: str
 ) -> tuple[float, float, float, list[str]]:
     """Seconds of `import linkwise`, also with its modules and NumPy in use, and of the first call; what came along."""
-    text = PROBE.format(here=str(Path(__file__).parent), name=name, ready=ready, member=member)
+    text = PROBE.format(here=str(HERE), root=str(HERE.parent), name=name, ready=ready, member=member)
     environment = {**os.environ, "LINKWISE_CACHE": cache, **more}
     done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=True)
     return tuple(json.loads(done.stdout))
@@ -109,8 +110,7 @@ def derivatives(repeats: int) -> dict:
 
 def counts() -> dict:
     """Processor seconds of tracing: all that `linkwise info` counts of TALOS with mimic joints, and chains of loops."""
-    here = Path(__file__).parent
-    text = COUNTS.format(here=str(here), tests=str(here.parent / "tests"))
+    text = COUNTS.format(here=str(HERE), root=str(HERE.parent))
     environment = {**os.environ, "LINKWISE_CACHE": "off"}
     done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=True)
     info, short, long = json.loads(done.stdout)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
@@ -10,6 +11,7 @@ from typing import Any
 
 from linkwise.locks import awaited_lock
 
+BEGAN = time.time_ns()  # when the first module of Linkwise was imported
 loading = awaited_lock()  # in a child that is forked meanwhile a module would stay half loaded
 
 

@@ -277,5 +277,5 @@ def test_the_second_process_finds_the_code(folder):
 def test_processes_that_write_the_same_entry(folder):
     processes = [start(CALL.replace("WARM", "False")) for _ in range(4)]
     assert len({finish(p) for p in processes}) == 1
-    assert len(list(folder.iterdir())) == 2  # the kernel, and the trial kernel of each first use
+    assert len(list(folder.iterdir())) == 3  # the kernel, notes on it, and the trial kernel of each first use
     assert run(CALL.replace("WARM", "True"))

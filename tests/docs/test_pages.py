@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     "README.md",
     "docs/guide.md",
+    "docs/cache.md",
     "docs/simulation.md",
     "docs/rollouts.md",
     "docs/closed_loops.md",

@@ -93,7 +93,7 @@ def compile_objects(program: Program, levels: tuple[int, int] = LEVELS) -> list[
     Long programs have many, which are compiled side by side; a terminal is told how far that has come.
     """
     texts = ir.modules(program, target(program.dtype), CHUNK, CHUNKS_IN_MODULE)
-    length = len(program.schedule) + (len(program.before.body.schedule) if program.before else 0)
+    length = sum(program.lengths)
     begin, line = time.monotonic(), StatusLine()
 
     def watch(done: int) -> None:

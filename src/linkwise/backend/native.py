@@ -45,6 +45,7 @@ def function(program: Program, doc: str = "", threads: int | str = 1, directly: 
         return found if threads == 1 else split(program, found, threads)
     with _lock:
         found, address = _native(program, doc)
+        program.keep()
         if directly:
             from linkwise.backend import direct  # whoever calls once needs nothing of it
 
@@ -68,16 +69,13 @@ def _native(program: Program, doc: str, levels: tuple[int, int] = llvm.LEVELS) -
         if key not in _functions:
             objects = cache.read(key)
             if objects is None:
-                objects = without_collector(lambda: llvm.compile_objects(program, levels))
+                if program.whole.digest != program.digest:  # noted by another Linkwise
+                    return _native(program.whole, doc, levels)
+                objects = without_collector(lambda: llvm.compile_objects(program.whole, levels))
                 cache.write(key, objects)
             _make_room()
             _functions[key] = _loaded(objects, program.name, doc, program.arguments, program.outputs, program.dtype)
         return _functions[key]
-
-
-def loaded(objects: list[bytes], name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> Any:
-    """Object files of a program in float64 as a native ufunc, which stays loaded."""
-    return _loaded(objects, name, doc, inputs, outputs)[0]
 
 
 def _loaded(

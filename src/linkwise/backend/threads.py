@@ -34,8 +34,8 @@ def most_rows(program: Program, threads: int | str) -> int:
     """Rows of the longest batch that is not split; of a repeated program, rows times steps."""
     if threads != "auto":
         return 2 * SMALLEST - 1
-    operations = len(program.schedule) + (TURNS * len(program.before.body.schedule) if program.before else 0)
-    return 2 * (SHARE // max(1, operations) + 1) - 1
+    once, turn = program.lengths
+    return 2 * (SHARE // max(1, once + TURNS * turn) + 1) - 1
 
 
 def split(program: Program, function: Callable[..., Any], threads: int | str) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from linkwise.errors import LinkwiseError
 from linkwise.kernel.compile import compile
 from linkwise.kernel.dynamics import Dynamics
 from linkwise.kernel.kernel import cost
+from linkwise.kernel.tracing import without_collector
 from linkwise.robot.drive import Drive, Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
@@ -69,6 +70,10 @@ def operations(robot: Robot, everything: bool = False) -> dict[str, dict[str, in
 
     Robots of many degrees of freedom are asked for the kernels of linear cost only, unless `everything` is wanted.
     """
+    return without_collector(lambda: _operations(robot, everything))  # it would search many graphs, again and again
+
+
+def _operations(robot: Robot, everything: bool) -> dict[str, dict[str, int] | str]:
     dynamics = compile(robot)
     counts: dict[str, dict[str, int] | str] = {}
     for name, member in vars(Dynamics).items():

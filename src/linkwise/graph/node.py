@@ -51,7 +51,12 @@ class Graph:
         key = (op, a.index, b.index)
         node = self._table.get(key)
         if node is None:
-            node = self._table[key] = self._new(op, (a, b), None)
+            nodes = self.nodes
+            index = len(nodes)
+            if index >= self.limit:
+                raise TooLargeError(f"more than {self.limit} expressions")
+            node = self._table[key] = Node(self, index, op, (a, b), None)
+            nodes.append(node)
         return node
 
     def _new(self, op: str, args: tuple[Node, ...], value: Any) -> Node:
@@ -78,6 +83,8 @@ class Node:
         return self.graph.dtype
 
     def __add__(self, other: Any) -> Any:
+        if type(other) is float and other == 0.0:
+            return self
         try:
             return simplify.add(self.graph, self, other)
         except AttributeError:
@@ -95,6 +102,8 @@ class Node:
         return simplify.sub(self.graph, other, self)
 
     def __mul__(self, other: Any) -> Any:
+        if type(other) is float and other == 0.0:  # of every second product of matrices with known zeros
+            return 0.0
         try:
             return simplify.mul(self.graph, self, other)
         except AttributeError:

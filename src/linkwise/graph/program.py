@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from math import prod
 from typing import Any
 
@@ -84,25 +85,37 @@ class Program:
         return tuple(p for p in self.inputs if not self.before or p.name not in self.before.hidden)
 
     @property
+    def whole(self) -> Program:
+        """The program with all its expressions, where this one only stands for it."""
+        return self
+
+    def keep(self) -> None:
+        """Note what a call has to know of the program, for processes to come, where its maker wants that."""
+
+    @cached_property
     def repeated(self) -> bool:
         """Whether the program runs in steps."""
         return any(p.steps for p in (*self.inputs, *self.outputs))
 
     @cached_property
+    def lengths(self) -> tuple[int, int]:
+        """How many operations are scheduled, and how many in a turn of the loop before."""
+        return len(self.schedule), len(self.before.body.schedule) if self.before else 0
+
+    @cached_property
     def schedule(self) -> tuple[Node, ...]:
-        seen: set[int] = set()
-        stack = [n for group in self.results for n in group]
-        live = []
-        while stack:
-            n = stack.pop()
-            if n.index in seen:
-                continue
-            seen.add(n.index)
-            if n.args:
-                live.append(n)
-                stack.extend(n.args)
-        live.sort(key=lambda n: n.index)
-        return tuple(live)
+        results = [n for group in self.results for n in group]
+        if not results:
+            return ()
+        nodes = results[0].graph.nodes[: 1 + max(n.index for n in results)]
+        live = bytearray(len(nodes))
+        for n in results:
+            live[n.index] = 1
+        for n in reversed(nodes):  # uses before arguments
+            if live[n.index]:
+                for a in n.args:
+                    live[a.index] = 1
+        return tuple(n for n in compress(nodes, live) if n.args)
 
     @cached_property
     def names(self) -> dict[int, str]:
@@ -114,9 +127,11 @@ class Program:
 
         Of a loop that runs before, each turn takes its operations anew; one turn is counted.
         """
-        total = Counter(OPS[n.op].counted for n in self.schedule if OPS[n.op].counted not in ("trig",))
-        angles = {n.args[0].index for n in self.schedule if OPS[n.op].counted == "trig"}
-        if angles:
+        total: Counter[str] = Counter()
+        for op, k in Counter(n.op for n in self.schedule).items():
+            total[OPS[op].counted] += k
+        if total.pop("trig", 0):
+            angles = {n.args[0].index for n in self.schedule if OPS[n.op].counted == "trig"}
             total["sincos"] = len(angles)
         return total + self.before.body.count() if self.before else total
 

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from linkwise.algorithms.algorithm import INPUTS, MOTION, Algorithm, Cheapest, sizes
 from linkwise.backend.call import caller
+from linkwise.backend.remembered import recalled
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program, trace
 from linkwise.kernel.derived import evaluate
+from linkwise.kernel.facts import facts_of
 from linkwise.kernel.options import Options
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
@@ -273,8 +275,9 @@ class Kernel(Compiled):
 
     @classmethod
     def of(cls, robot: Robot, algorithm: Algorithm, options: Options, static: dict[str, Any]) -> Kernel:
-        """The kernel of an algorithm for one robot, traced but not yet compiled."""
-        program = trace_kernel(robot, algorithm, options, static)
+        """The kernel of an algorithm for one robot, traced or known to the cache, but not yet compiled."""
+        facts = facts_of(robot, algorithm, options, static)
+        program, _ = recalled(facts, lambda: (trace_kernel(robot, algorithm, options, static), None))
         kernel = cls(_called(program, robot, algorithm, options, static))
         kernel.robot, kernel.algorithm, kernel.program = robot, algorithm, program
         kernel.options, kernel.static = options, static

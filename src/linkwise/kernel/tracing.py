@@ -19,3 +19,4 @@ from linkwise.graph.program import Port as Port
 from linkwise.graph.program import Program as Program
 from linkwise.graph.program import finish as finish
 from linkwise.graph.program import trace as trace
+from linkwise.graph.program import without_collector as without_collector

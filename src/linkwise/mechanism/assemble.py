@@ -11,7 +11,7 @@ import numpy as np
 from linkwise.errors import ModelError
 from linkwise.mechanism.loops import CLOSURES, cuts
 from linkwise.mechanism.partition import Follow, Partition
-from linkwise.mechanism.rank import Array, rank_of
+from linkwise.mechanism.rank import Array, damped_solution, rank_of
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
@@ -126,11 +126,7 @@ class Assembler:
                 return None
             if size <= CLOSED * 1e-4:
                 break
-            J = self.jacobian_si(q) * self._weights[:, None] * scale
-            n = J.shape[1]
-            step = np.linalg.lstsq(
-                np.vstack([J, np.sqrt(damping) * np.eye(n)]), np.concatenate([-gap, np.zeros(n)]), rcond=None
-            )[0]
+            step = damped_solution(self.jacobian_si(q) * self._weights[:, None] * scale, -gap, damping)
             step *= min(1.0, 1.0 / max(float(np.linalg.norm(step)), 1e-300))
             tried = self._moved(q, step * scale)
             gap_there = self.gap(tried)

@@ -33,10 +33,40 @@ class Span:
         return True
 
 
+def apart(J: Array) -> list[tuple[list[int], list[int]]]:
+    """Rows and columns of the parts of a matrix that share none, as loops that share no joint; without empty ones."""
+    of: dict[int, tuple[list[int], list[int]]] = {}  # the part of each column
+    parts: dict[int, tuple[list[int], list[int]]] = {}
+    for r, row in enumerate(J):
+        columns = np.flatnonzero(row).tolist()
+        if not columns:
+            continue
+        touched = {id(of[c]): of[c] for c in columns if c in of}
+        rows_of, columns_of = [r], [c for c in columns if c not in of]
+        for rows, others in touched.values():
+            rows_of, columns_of = rows + rows_of, others + columns_of
+            del parts[id(rows)]
+        part = rows_of, columns_of
+        parts[id(rows_of)] = part
+        of |= dict.fromkeys(columns_of, part)
+    return list(parts.values())
+
+
 def rank_of(J: Array) -> int:
     """How many columns, or rows, are independent."""
-    sizes = np.linalg.svd(J, compute_uv=False)
-    return int((sizes > SMALL * sizes.max(initial=0.0)).sum()) if sizes.size else 0
+    found = [np.linalg.svd(J[rows][:, columns], compute_uv=False) for rows, columns in apart(J)]
+    sizes = np.concatenate([*found, np.zeros(0)])
+    return int((sizes > SMALL * sizes.max(initial=0.0)).sum())
+
+
+def damped_solution(J: Array, b: Array, damping: float) -> Array:
+    """The x that makes |J x - b|^2 + damping |x|^2 least."""
+    x = np.zeros(J.shape[1])
+    for rows, columns in apart(J):
+        n = len(columns)
+        tall = np.vstack([J[rows][:, columns], np.sqrt(damping) * np.eye(n)])
+        x[columns] = np.linalg.lstsq(tall, np.concatenate([b[rows], np.zeros(n)]), rcond=None)[0]
+    return x
 
 
 def independent_columns(J: Array, groups: Iterable[Sequence[int]]) -> list[bool]:

@@ -119,8 +119,9 @@ def looped_groups(robot: Robot) -> list[set[str]]:
     groups: list[set[str]] = []
     for loop in robot.loops:
         a, b = up(loop.a), up(loop.b)
-        apart = [j for j in a if j not in b] + [j for j in b if j not in a]
-        found = {j.mimic.joint if j.mimic else j.name for j in apart if not j.is_fixed}
+        shared = {j.name for j in a} & {j.name for j in b}
+        apart = [j for j in (*a, *b) if j.name not in shared and not j.is_fixed]
+        found = {j.mimic.joint if j.mimic else j.name for j in apart}
         touched = [g for g in groups if g & found]
         groups = [g for g in groups if not g & found]
         groups.append(found.union(*touched))

@@ -153,8 +153,16 @@ class Tree:
 
     def paths(self, i: int, j: int) -> tuple[list[int], list[int]]:
         """The bodies that lead to i and to j from the last one that carries both, each outwards."""
-        up_i, up_j = self.ancestors(i), self.ancestors(j)
-        return [k for k in reversed(up_i) if k not in up_j], [k for k in reversed(up_j) if k not in up_i]
+        to_i: list[int] = []
+        to_j: list[int] = []
+        while i != j:  # a body comes after what carries it
+            if i > j:
+                to_i.append(i)
+                i = self.bodies[i].parent
+            else:
+                to_j.append(j)
+                j = self.bodies[j].parent
+        return to_i[::-1], to_j[::-1]
 
     def parameters(self) -> list[Scalar]:
         """The numbers that torques are linear in, in the order of `Robot.parameters`."""

@@ -27,7 +27,6 @@ Array = NDArray[np.float64]
 POINTS = tuple(f"{p}_{s}" for s in "rl" for p in (*FOOT_POINTS, "ankle", "hip", "wrist", "shoulder"))
 FIGURE = (*POINTS, *(f"{p}_{s}" for s in "rl" for p in ("knee", "elbow", "hand")), "vertex")
 # modules that decide programs
-TEXT = ("walking.ground", "walking.instant", "walking.slopes", "walking.kernel", "walking.reactions")
 WIDTH = len(Support._fields)
 
 
@@ -66,7 +65,7 @@ class InstantKernel:
             (*PLACES, *OTHERS),
         ]
         structure = Structure(self.tree)
-        self._function, entries = remembered("walking", structure.facts, lambda: _program(structure), TEXT)
+        self._function, entries = remembered(f"walking {structure.facts}", lambda: _program(structure))
         pairs = [np.array(x, dtype=np.intp).reshape(-1, 2) for x in entries]
         self.groups = tuple(Group(*x) for x in zip(names, (3, 2, 1), pairs, strict=True))
         self.numbers = np.array(list(numbers(self.tree)))

@@ -17,7 +17,7 @@ from linkwise.scalar import Scalar
 from linkwise.spatial import Pose, Wrench
 from linkwise.walking.ground import Support
 from linkwise.walking.instant import foot_wrenches, toe_body
-from linkwise.walking.kernel import FIGURE, TEXT, Array, Structure, inputs_of, numbers, with_numbers
+from linkwise.walking.kernel import FIGURE, Array, Structure, inputs_of, numbers, with_numbers
 
 # joints with the coordinates whose link their force acts on
 JOINTS = {f"{name}_{s}": f"{last}_{s}" for s in "rl" for name, last in
@@ -47,7 +47,7 @@ class LoadKernel:
         self.tree = Tree.of(robot)
         self.numbers = np.array(list(numbers(self.tree)))
         structure = Structure(self.tree)
-        self._function, _ = remembered("walking_loads", structure.facts, lambda: (_program(self.tree), None), TEXT)
+        self._function, _ = remembered(f"walking_loads {structure.facts}", lambda: (_program(self.tree), None))
 
     def __call__(self, motion: Array, supports: Array) -> Loads:
         """At instants: motion (..., 3, n) is q, qd, qdd, supports (..., 8) the fields of `Support`."""

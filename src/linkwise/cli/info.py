@@ -40,7 +40,7 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
     model = load(robot, **options)
     facts = summary(model)
     facts["operations"] = operations(model, everything)
-    if facts["operations"].get("forward_dynamics"):
+    if isinstance(facts["operations"].get("forward_dynamics"), dict):
         facts["forward_dynamics"] = forward_routes(model)
     if as_json:
         show.as_json(facts)

@@ -16,6 +16,8 @@ from linkwise.robot.drive import Drive, Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 
+MANY = 24  # degrees of freedom from which the largest kernels are left out
+LARGEST = ("inverse_dynamics_hessian", "joint_wrench_derivatives", "kinematics_derivatives")
 LARGE = 48  # degrees of freedom from which kernels that grow with the square are left out
 LINEAR = ("inverse_dynamics", "joint_wrenches", "bias_forces", "gravity_forces")
 
@@ -68,7 +70,8 @@ def joint_facts(joint: Joint) -> dict[str, Any]:
 def operations(robot: Robot, everything: bool = False) -> dict[str, dict[str, int] | str]:
     """Operations of one evaluation of each kernel, found by tracing alone, or why there is no such kernel.
 
-    Robots of many degrees of freedom are asked for the kernels of linear cost only, unless `everything` is wanted.
+    Robots of many degrees of freedom are not asked for the largest kernels, those of very many for kernels of linear
+    cost only, unless `everything` is wanted.
     """
     return without_collector(lambda: _operations(robot, everything))  # it would search many graphs, again and again
 
@@ -79,9 +82,12 @@ def _operations(robot: Robot, everything: bool) -> dict[str, dict[str, int] | st
     for name, member in vars(Dynamics).items():
         if not isinstance(member, cached_property) or name.startswith("_"):
             continue
-        if robot.nv > LARGE and name not in LINEAR and not everything:
-            continue
         if not _concerns(robot, name):
+            continue
+        if not everything and ((robot.nv > LARGE and name not in LINEAR) or (robot.nv > MANY and name in LARGEST)):
+            counts[name] = (
+                f"counting takes long with {robot.nv} degrees of freedom. The option --all counts every kernel."
+            )
             continue
         try:
             counts[name] = dict(getattr(dynamics, name).count())

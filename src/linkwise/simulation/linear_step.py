@@ -140,7 +140,8 @@ def _acceleration_program(plant: Plant) -> Program:
     robot, n = plant.robot, plant.robot.nv
 
     def run(q: list[Any], qd: list[Any], tau: list[Any], dt: list[Any], *inputs: list[Any]) -> Sequence[Any]:
-        tree, world = plant.surrounded(plant.named(inputs), q, qd, dt[0])
+        given = plant.named(inputs)
+        tree, world = plant.surrounded(plant.tree(given), given, q, qd, dt[0])
         (qdd,) = forward_dynamics.function(tree, q, qd, tau, world=world, route="inertia")
         named = {"q": q, "qd": qd, "tau": tau}
         # the recursion takes wrenches and armatures as given

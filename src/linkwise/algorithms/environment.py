@@ -86,5 +86,5 @@ def called(what: str, law: Callable[..., Any], *arguments: Any, **named: Any) ->
     except (TypeError, ArithmeticError, ValueError, LookupError, AttributeError) as error:
         raise InputError(
             f"{what}: expected a function that can be traced, got: {error}."
-            " Use the functions of linkwise.scalar (where, less, sqrt, tanh, ...) in place of `if` and of math's."
+            " Use the functions of linkwise.scalar (where, less, clip, tanh, ...) in place of `if` and of math's."
         ) from error

@@ -9,7 +9,7 @@ from typing import Any
 
 from linkwise.errors import ModelError
 from linkwise.robot import check
-from linkwise.scalar import Scalar, absolute, exp, less, sign, tanh, where
+from linkwise.scalar import Scalar, absolute, exp, is_number, less, sign, tanh, where
 from linkwise.vector import EZ, ZERO3, Vec3
 
 LAWS = ("coulomb", "tanh", "stribeck")
@@ -59,6 +59,8 @@ class Friction:
 
     def slope(self, v: Scalar) -> Scalar:
         """The torque over the speed v, by a smooth law: the viscous friction that takes as much."""
+        if all(is_number(x) and x == 0.0 for x in (self.coulomb, self.static)):
+            return self.viscous
         small = less(absolute(v), 1e-4 * self.width)
         full = (self.torque(v) - v * self.viscous) / where(small, self.width, v)
         return where(small, (self.static if self.law == "stribeck" else self.coulomb) / self.width, full) + self.viscous

@@ -55,9 +55,8 @@ def linear_program(plant: Plant) -> Program:
             moved = tangents if at is start else [tangent(tree, at.q, x) for x in at.dq]
             return qdd, _products(by, moved, at.dqd, dtau)
 
-        end = (_runge_kutta if plant.method == "rk4" else _euler)(tree, accelerations, start, dt[0])
-        ends = [[*tangent(tree, end.q, x), *v] for x, v in zip(end.dq, end.dqd, strict=True)]
-        matrix = list(zip(*ends, strict=True))
+        ends = (_runge_kutta if plant.method == "rk4" else _euler)(tree, accelerations, start, dt[0])
+        matrix = list(zip(*([*dq, *dqd] for dq, dqd in zip(*ends, strict=True)), strict=True))
         return [x for row in matrix for x in row[: 2 * n]], [x for row in matrix for x in row[2 * n :]]
 
     outputs = [Port("A", (2 * n, 2 * n)), Port("B", (2 * n, plant.width))]
@@ -67,16 +66,22 @@ def linear_program(plant: Plant) -> Program:
 Accelerations = Callable[[State], tuple[Vector, Columns]]  # of a state, and how they change
 
 
-def _euler(tree: Tree, accelerations: Accelerations, start: State, dt: Scalar) -> State:
-    """Semi-implicit Euler: the new velocity moves the position."""
+def _euler(tree: Tree, accelerations: Accelerations, start: State, dt: Scalar) -> tuple[Columns, Columns]:
+    """Semi-implicit Euler, where the new velocity moves the position: tangent vectors and velocities at the end."""
     qdd, dqdd = accelerations(start)
     dqd = [along(a, b, dt) for a, b in zip(start.dqd, dqdd, strict=True)]
-    faster = start._replace(qd=along(start.qd, qdd, dt), dqd=dqd)
-    v, dv = _rates(tree, faster)
-    return faster._replace(q=along(start.q, v, dt), dq=[along(a, b, dt) for a, b in zip(start.dq, dv, strict=True)])
+    n = len(start.qd)
+    _, units = _units(n, n)  # how the end moves with the start, then with each of the new velocities
+    moving = State(start.q, along(start.qd, qdd, dt), start.dq[: 2 * n], units)
+    v, dv = _rates(tree, moving)
+    q = along(start.q, v, dt)
+    by = [tangent(tree, q, along(a, b, dt)) for a, b in zip(moving.dq, dv, strict=True)]
+    pushed = _products([[x for row in zip(*by[n:], strict=True) for x in row]], dqd)
+    still = [[0.0] * n] * (len(dqd) - n)
+    return [[a + b for a, b in zip(*x, strict=True)] for x in zip([*by[:n], *still], pushed, strict=True)], dqd
 
 
-def _runge_kutta(tree: Tree, accelerations: Accelerations, start: State, dt: Scalar) -> State:
+def _runge_kutta(tree: Tree, accelerations: Accelerations, start: State, dt: Scalar) -> tuple[Columns, Columns]:
     """The stages of fourth order, and the changes of each."""
     slopes: list[State] = []
     for share in (0.0, 0.5, 0.5, 1.0):
@@ -84,7 +89,8 @@ def _runge_kutta(tree: Tree, accelerations: Accelerations, start: State, dt: Sca
         v, dv = _rates(tree, at)
         qdd, dqdd = accelerations(at)
         slopes.append(State(v, qdd, dv, dqdd))
-    return start.moved(_mean(*slopes), dt * (1.0 / 6.0))
+    end = start.moved(_mean(*slopes), dt * (1.0 / 6.0))
+    return [tangent(tree, end.q, x) for x in end.dq], end.dqd
 
 
 def _mean(a: State, b: State, c: State, d: State) -> State:
@@ -140,7 +146,8 @@ def _acceleration_program(plant: Plant) -> Program:
     robot, n = plant.robot, plant.robot.nv
 
     def run(q: list[Any], qd: list[Any], tau: list[Any], dt: list[Any], *inputs: list[Any]) -> Sequence[Any]:
-        tree, world = plant.surrounded(plant.named(inputs), q, qd, dt[0])
+        given = plant.named(inputs)
+        tree, world = plant.surrounded(plant.tree(given), given, q, qd, dt[0])
         (qdd,) = forward_dynamics.function(tree, q, qd, tau, world=world, route="inertia")
         named = {"q": q, "qd": qd, "tau": tau}
         # the recursion takes wrenches and armatures as given

@@ -64,25 +64,31 @@ class Plant:
         def traced(route: str) -> Program:
             def run(q: list[Any], qd: list[Any], u: list[Any], dt: list[Any], *inputs: list[Any]) -> Sequence[Any]:
                 given = self.named(inputs)
+                tree = self.tree(given)
 
                 def accelerations(q: Sequence[Scalar], qd: Sequence[Scalar]) -> Sequence[Scalar]:
-                    tree, world = self.surrounded(given, q, qd, dt[0])
+                    now, world = self.surrounded(tree, given, q, qd, dt[0])
                     tau = self.torques(model, q, qd, u)
-                    return forward_dynamics.function(tree, q, qd, tau, world=world, route=route)[0]
+                    return forward_dynamics.function(now, q, qd, tau, world=world, route=route)[0]
 
-                return step(Tree.of(robot), accelerations, q, qd, dt[0], self.method)
+                return step(tree, accelerations, q, qd, dt[0], self.method)
 
             return trace("step", run, self.ports, outputs, dtype=self.options.dtype)
 
         routes = settled(robot, {"route": forward_dynamics.static["route"]})
         return cheapest(routes, lambda choice: traced(**choice))
 
-    def surrounded(self, given: Given, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Scalar) -> tuple[Tree, World]:
-        """The tree and what surrounds it in a state."""
+    def tree(self, given: Given) -> Tree:
+        """The robot with its numbers among the inputs, and laws along its joints."""
         robot = self.robot
         if self.method == "implicit":
             robot = robot.replace(joints=[smoothed_joint(j) for j in robot.joints])
-        tree = regrouped(aligned(self.options.tree(Tree.of(self.options.model(robot, given)))))
+        return regrouped(aligned(self.options.tree(Tree.of(self.options.model(robot, given)))))
+
+    def surrounded(
+        self, tree: Tree, given: Given, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Scalar
+    ) -> tuple[Tree, World]:
+        """The tree as it resists in a state, and what surrounds it there."""
         if self.method == "implicit":
             tree = resisting_ahead(tree, q, qd, dt)
         return tree, self.options.world(tree, given, (q, qd))
@@ -94,7 +100,7 @@ class Plant:
 
 
 def repeated(program: Program, each: Callable[[str], bool]) -> Program:
-    """The program of one step as a loop: the inputs `each` names are given for each step, states pass from to next."""
+    """The program of one step as a loop, each from where the last ended; inputs that `each` names are of each step."""
     inputs = tuple(replace(p, steps=each(p.name)) for p in program.inputs)
     outputs = tuple(replace(p, steps=True, thinned=True) for p in program.outputs)
     return replace(program, name="rollout", inputs=inputs, outputs=outputs, carries=((0, 0), (1, 1)))

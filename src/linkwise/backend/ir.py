@@ -11,8 +11,10 @@ functions like these of its own, whose names begin with `turn_`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
+
+import numpy as np
 
 from linkwise.backend import ahead, layout, loop, repeats, tile, turns
 from linkwise.backend.operations import Writer, header, operation
@@ -20,6 +22,8 @@ from linkwise.backend.repeats import Chunk
 from linkwise.backend.target import Target
 from linkwise.graph.node import Node
 from linkwise.graph.program import Program
+
+THIN = 3 / 8  # of the largest size of a chunk: from there on it may end, where few values are alive
 
 
 def modules(program: Program, target: Target, chunk_size: int, chunks_in_module: int) -> list[str]:
@@ -85,11 +89,28 @@ def _functions(
 
 
 def split(program: Program, size: int) -> tuple[list[Chunk], int]:
-    """The schedule in pieces of equal size, with scratch places."""
+    """The schedule in pieces of at most so many operations, cut where few values are alive, with scratch places."""
     schedule = program.schedule
-    count = max(1, -(-len(schedule) // size))
-    step = -(-len(schedule) // count) or 1
-    return with_scratch([schedule[k : k + step] for k in range(0, len(schedule), step)])
+    ends = cuts(schedule, size)
+    return with_scratch([schedule[a:b] for a, b in pairwise((0, *ends))])
+
+
+def cuts(schedule: Sequence[Node], size: int) -> list[int]:
+    """Where pieces of a schedule end: each where the fewest values cross, at THIN of its size or beyond."""
+    count = len(schedule)
+    last = {a.index: k for k, n in enumerate(schedule) for a in n.args}
+    changes = np.zeros(count + 1, np.int64)
+    for k, n in enumerate(schedule):
+        if (end := last.get(n.index)) is not None:
+            changes[k + 1] += 1
+            changes[end + 1] -= 1
+    alive = np.cumsum(changes)
+    least, ends, at = max(1, int(THIN * size)), [], 0
+    while count - at > size:
+        far = max(at + least, min(at + size, count - least))
+        at = far - int(np.argmin(alive[at + least : far + 1][::-1]))  # of equal places the last
+        ends.append(at)
+    return [*ends, count] if count else []
 
 
 def with_scratch(pieces: Sequence[Sequence[Node]]) -> tuple[list[Chunk], int]:

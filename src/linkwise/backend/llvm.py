@@ -18,7 +18,7 @@ from linkwise.backend.target import Target
 from linkwise.graph.program import Program
 from linkwise.status import StatusLine
 
-CHUNK = 500  # operations in a function: more of them spill more, fewer pass more through memory
+CHUNK = 400  # operations in a function at most: more of them spill more, fewer pass more through memory
 CHUNKS_IN_MODULE = 2  # more share a little work, fewer keep all cores busy to the end
 LEVELS = (2, 1)  # of optimisation: of the loop, of the chunks
 PATIENCE = 1.0  # seconds before a terminal is told

@@ -92,11 +92,11 @@ def asked(robot: Robot, value: Any, what: str, kind: str) -> Asked:
             raise InputError(f"{what}: expected finite numbers, got {given!r}.")
         names = tuple(given)
         leads = not robot.loops
-        if set(names) <= set(robot.slots):
+        if set(names) <= set(robot.slots if kind == "q" else robot.speeds):
             with suppress(ModelError):  # of leads that cannot be, which need not be to simulate
                 values[places] = (robot.q if kind == "q" else robot.v)(given)
                 leads = True
-        first = (robot.names,) if leads and kind == "v" else ()
+        first = (robot.speeds,) if leads and kind == "v" else ()
         return Asked(values, frozenset(names), leads, False, (*first, names))
     motors = len(robot.coordinates) - len(robot.names)
     array, alone = np.asarray(value), len(places) - motors

@@ -70,5 +70,5 @@ def _view(robot: Robot) -> View:
 
     tau = places(robot.drives, "v")
     return View(
-        places(robot.coordinates, "q"), places(robot.coordinates, "v"), tau, tau[robot.motors], robot.opened().nv
+        places(robot.coordinates, "q"), places(robot.speeds, "v"), tau, tau[robot.motors], robot.opened().nv
     )

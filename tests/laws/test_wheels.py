@@ -139,7 +139,9 @@ def test_a_coin_rolls_round():
     assert min(np.abs(a).max() for a in signs) < 1e-10
 
 
-@pytest.mark.parametrize("make", [lambda: lw.load("differential_drive"), drive_in_space, lambda: car(curve=False), disc])
+@pytest.mark.parametrize(
+    "make", [lambda: lw.load("differential_drive"), drive_in_space, lambda: car(curve=False), disc]
+)
 def test_simulations_keep_energy_and_do_not_slip(make):
     robot = make()
     rng = np.random.default_rng(3)

@@ -117,7 +117,9 @@ def test_the_ground_moves_the_whole(name):
         forces += np.column_stack([along, np.cross([0.0, 0.0, 1.0], along), [0.0, 0.0, 1.0]]) @ cut[:3]
     mass = sum(link.mass for link in robot.links)
     keep = slice(0, 3) if name in ("drive in space", "disc") else slice(0, 2)  # a plane carries the rest
-    assert np.allclose((forces - [0.0, 0.0, 9.81 * mass])[keep], change[keep], atol=1e-6 * max(1.0, np.abs(forces).max()))
+    assert np.allclose(
+        (forces - [0.0, 0.0, 9.81 * mass])[keep], change[keep], atol=1e-6 * max(1.0, np.abs(forces).max())
+    )
 
 
 def test_forces_that_are_not_determined_are_shared():

@@ -38,7 +38,9 @@ def car(curve=True):
     links = [lw.Link("road"), lw.Link("body", 900.0, (1.2, 0.0, 0.2), (300.0, 1200.0, 1300.0))]
     joints = [lw.Joint("plane", "road", "body", "planar", origin=lw.Pose.of((0.0, 0.0, RADIUS)))]
     loops, angles = [], np.linspace(-0.6, 0.6, 41)
-    left = lw.Mimic("steer", curve=Curve(x=tuple(angles), y=tuple(map(ackermann, angles)))) if curve else lw.Mimic("steer")
+    left = (
+        lw.Mimic("steer", curve=Curve(x=tuple(angles), y=tuple(map(ackermann, angles)))) if curve else lw.Mimic("steer")
+    )
     for name, x, y in (("rl", 0.0, 1), ("rr", 0.0, -1), ("fl", LENGTH, 1), ("fr", LENGTH, -1)):
         wheel, carrier, place = f"wheel_{name}", "body", (x, y * TRACK / 2, 0.0)
         if x:
@@ -76,7 +78,9 @@ def closed_positions(robot, rng, rows=1):
     q = np.array([robot.q()] * rows)
     for name, slot in robot.slots.items():
         if name not in ("free", "centre"):
-            q[:, slot.q : slot.q + slot.nq] = rng.uniform(-0.6, 0.6, (rows, slot.nq)) * (pi / 3 if slot.nq == 1 else 1.0)
+            q[:, slot.q : slot.q + slot.nq] = rng.uniform(-0.6, 0.6, (rows, slot.nq)) * (
+                pi / 3 if slot.nq == 1 else 1.0
+            )
     if "free" in robot.slots:
         turned = [lifted(*rng.uniform(-1.0, 1.0, 3))["free"] for _ in range(rows)]
         q[:, robot.slots["free"].q : robot.slots["free"].q + 7] = turned

@@ -266,7 +266,7 @@ def _pattern(tree: Tree, part: Partition) -> Any:
     """Which coordinate stands in which equation of wheels, in some configuration."""
     import numpy as np
 
-    rng, found = np.random.default_rng(1), 0.0
+    rng, found = np.random.default_rng(1), np.zeros(1)
     for _ in range(3):
         q = np.zeros(tree.nq)
         for kind, at, to in tree.coordinates:

@@ -2,7 +2,7 @@
 
 With n the plane's normal and k the wheel's axis, the wheel goes along t = k x n, stands on the point that is its radius
 below its centre in its own plane, and slides there, if at all, along t, across n x t, or off the plane along n. These
-velocities are zero; the last one is the rate of the wheel's height, the others are the rate of no function of positions.
+velocities are zero; the last one is the rate of the wheel's height, the others are rates of no function of positions.
 """
 
 from __future__ import annotations

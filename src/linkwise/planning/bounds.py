@@ -13,8 +13,8 @@ from linkwise.errors import InputError
 from linkwise.motion.columns import endings
 from linkwise.robot.coordinates import drive_slots, find, values_of
 from linkwise.robot.coupling import refuse_coupled
-from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.joint import Joint
+from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot, Slot
 
 Array = NDArray[np.float64]

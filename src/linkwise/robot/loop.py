@@ -26,7 +26,7 @@ class Loop:
     A wheel is held in its velocities only, so that all positions stay free: the xy plane of `origin_a` is the ground, b
     the wheel, a thin disc about the z axis of `origin_b`. The point of the wheel that touches the ground does not slip
     along the wheel nor across it (rolling), not along it (omni, a wheel with rollers on its rim), not across it
-    (skate), or as it likes (glider); of all of them it stays on the ground. `Loop.wheel` makes one from axis and radius.
+    (skate), or as it likes (glider); all of them stay on the ground. `Loop.wheel` makes one from axis and radius.
 
     Args:
         name: unique among the robot's loops.

@@ -14,6 +14,7 @@ from support.sources import case, planar, stanford
 NAMES = [
     "ankle",
     "arm7",
+    "differential_drive",
     "fivebar",
     "fourbar",
     "industrial6",
@@ -26,7 +27,9 @@ NAMES = [
     "stanford",
     "walker",
 ]
-INVENTED = ["ankle", "arm7", "fivebar", "fourbar", "industrial6", "palletiser", "scara", "snake"]
+INVENTED = [
+    "ankle", "arm7", "differential_drive", "fivebar", "fourbar", "industrial6", "palletiser", "scara", "snake",
+]  # fmt: skip
 # as published, at the motors
 GEAR = (-62.6111, 107.815, -53.7063, 76.0364, 71.923, 76.686)
 ROTOR = (200e-6, 200e-6, 200e-6, 33e-6, 33e-6, 33e-6)

@@ -10,6 +10,7 @@ from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.jet import Jet, with_rate
+from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
@@ -31,6 +32,8 @@ INPUTS |= {"q_load": ("nl",), **dict.fromkeys(LOADS[1:], ("nj",))}
 # what a controller is to follow, of the joints alone
 REFERENCES = ("q_ref", "qd_ref", "qdd_ref", "qddd_ref", "qdddd_ref")
 INPUTS |= {"q_ref": ("nl",), **dict.fromkeys(REFERENCES[1:], ("nj",))}
+# what may be given on wheels, where positions have no velocities of their own
+ROLLING = {"q", "qd", "qdd", "tau", "given", "force", "weights"}
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,11 @@ class Derivation:
     pairs: tuple[tuple[str, str], ...]
     asked: tuple[str | None, ...] = ()
     kind: str = "jacobian"
+
+    @property
+    def varies_positions(self) -> bool:
+        """Whether positions are varied one by one."""
+        return self.kind != "jacobian" or any(INPUTS.get(x) == INPUTS["q"] for _, x in self.pairs)
 
 
 @dataclass(frozen=True)
@@ -189,6 +197,8 @@ class Algorithm:
 
     def arguments(self, robot: Robot, static: Mapping[str, Any]) -> dict[str, Any]:
         """The static arguments with their defaults, checked."""
+        if robot.rolls and (set(self.inputs) - ROLLING or (self.derives and self.derives.varies_positions)):
+            refuse_wheels(robot, self.name)
         for key in static:
             if key not in self.static:
                 raise UnknownNameError(f"option of {self.name}", key, [*self.static, *sorted(self.uses)])

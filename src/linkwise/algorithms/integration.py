@@ -60,10 +60,7 @@ def q_dot(machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Out
     `qd` itself for joints of one degree of freedom; R v and half the product of the quaternion with omega for a
     floating joint, whose quaternion keeps its length.
     """
-    rate: list[Scalar] = [0.0] * machine.nq
-    for kind, at, to in machine.coordinates:
-        rate[at] = kind.q_dot(q[at], qd[to])
-    return (rate,)
+    return (machine.leaf_rates(q, qd)[: machine.nq],)
 
 
 def tangent(machine: AnyMachine, q: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Scalar]:

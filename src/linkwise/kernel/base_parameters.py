@@ -13,6 +13,7 @@ from linkwise.algorithms.regressor import regressor
 from linkwise.errors import LinkwiseError
 from linkwise.kernel.compile import compile
 from linkwise.kernel.kernel import Kernel
+from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
 
 DEPENDENT = 1e-10  # a column with less than this beyond the span of those kept is a combination of them
@@ -83,6 +84,7 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
     """
     kernel = compile(robot, regressor)
     rng = np.random.default_rng(seed)
+    refuse_wheels(robot, "base_parameters", "Its regressor is one of lw.compile(robot).")
     count, inertial = len(robot.parameter_names), 10 * len(robot.moving_links)
     rows = max(8, -(-3 * count // max(1, robot.nu)))
     q = _positions(robot, rng, rows)

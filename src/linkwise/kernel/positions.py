@@ -12,6 +12,7 @@ from linkwise.errors import InputError
 from linkwise.kernel.closure import reference_of
 from linkwise.robot import check
 from linkwise.robot.coordinates import drive_slots
+from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
 
 Array = NDArray[np.float64]
@@ -58,6 +59,7 @@ def positions(dyn: Any, q: Any, extra: tuple[Any, ...], drives: Any, guess: Any,
     if not isinstance(along, (bool, np.bool_)):
         raise InputError(f"positions along: expected True or False, got {along!r}.")
     if drives is not None:
+        refuse_wheels(robot, "positions drives")
         led = led_by_drives(robot)
         return positions(type(dyn)(led, dyn.options), _ordered(robot, led, drives), extra, None, guess, along)
     if isinstance(q, Mapping):
@@ -119,6 +121,7 @@ def _unwound(robot: Robot, q: Array) -> Array:
 
 def workspace(dyn: Any, q: Any, extra: tuple[Any, ...], length: Any = None) -> Workspace:
     """See `Dynamics.workspace`."""
+    refuse_wheels(dyn.robot, "workspace")
     found = positions(dyn, q, extra, None, None, False)
     opened = dyn.robot.opened()
     low, high = np.full(opened.nq, -np.inf), np.full(opened.nq, np.inf)

@@ -11,13 +11,14 @@ from functools import cached_property
 from typing import Any
 
 from linkwise.errors import LinkwiseError
-from linkwise.jet import Jet, is_zero, part
+from linkwise.jet import is_zero, part
 from linkwise.mechanism import linear, square
 from linkwise.mechanism.block_solver import Adjugate, Scaled, Solver
 from linkwise.mechanism.loops import Cut, cuts
 from linkwise.mechanism.matrices import dot
 from linkwise.mechanism.partition import Block, Follow, Partition
 from linkwise.mechanism.passed_forces import Group, Passed, felt_at_point
+from linkwise.mechanism.series import moving_positions
 from linkwise.robot.tree import Tree
 from linkwise.robot.unit import Unit, units
 from linkwise.scalar import Scalar, less, number, sqrt, where
@@ -147,13 +148,7 @@ class Linkage:
 
     def moving(self, qd: Sequence[Scalar]) -> Linkage:
         """This machine with the rates of its positions, at velocities of the tree."""
-        q = list(self.q)
-        for kind, at, to in self.tree.coordinates:
-            if kind.nv == 1 and hasattr(q[at.start], "turning"):
-                q[at.start] = q[at.start].turning(qd[to.start])
-            else:
-                q[at] = [Jet(pair) for pair in zip(q[at], kind.q_dot(q[at], qd[to]), strict=True)]
-        return Linkage(self.tree, q, self.part)
+        return Linkage(self.tree, moving_positions(self.tree, self.q, qd), self.part)
 
     def moving_columns(self, qd: Sequence[Scalar]) -> Iterator[tuple[Vector, Vector]]:
         """The tree's velocities for a unit of each leading one, and their rates at velocities of the tree."""
@@ -269,14 +264,34 @@ class Linkage:
     def cut_wrenches(self, tau: Sequence[Scalar], torques: Sequence[Scalar]) -> Vector:
         """What a exerts on b through each cut joint, force and moment in the axes of its frame a, flat.
 
-        Equations that were left out as dependent carry nothing.
+        Equations that were left out as dependent carry nothing; those of wheels share, with the least squares.
         """
-        multipliers = self.carried(tau, torques)
+        multipliers = self._spread(self.carried(tau, torques))
         return [
             x
             for cut, span in zip(self.cuts, self.part.spans, strict=True)
             for x in cut.wrench([multipliers[r] for r in span])
         ]
+
+    def _spread(self, multipliers: Vector) -> Vector:
+        """Multipliers of wheels that do the same with the least sum of squares over all equations.
+
+        Those of the chosen equations are x, the others follow as T times them: y = (1 + T T^T)^-1 T x is theirs, and
+        x - T^T y is left.
+        """
+        if not any(cut.loop.is_wheel for cut in self.cuts):
+            return multipliers
+        chosen = {r for block in self.part.blocks for r in block.rows}
+        rows = [row for cut in self.cuts for row in cut.jacobian()]
+        T = {r: self.multipliers(row) for r, row in enumerate(rows) if r not in chosen}
+        T = {r: row for r, row in T.items() if not all(map(is_zero, row))}
+        S = [[dot(a, b) + float(i == j) for j, b in T.items()] for i, a in T.items()]
+        share = linear.solve(linear.factorise(S, _no_drive), [dot(row, multipliers) for row in T.values()])
+        spread = list(multipliers)
+        for (r, row), y in zip(T.items(), share, strict=True):
+            spread = [x - t * y for x, t in zip(spread, row, strict=True)]
+            spread[r] = y
+        return spread
 
     def cut_loads(self, cut: Sequence[Scalar]) -> list[tuple[int, Wrench]]:
         """What cut joints exert on the bodies that they join, each about its origin in its axes."""
@@ -303,8 +318,7 @@ class Linkage:
         for k, c in enumerate(self.cuts):
             six = cut[6 * k : 6 * k + 6]
             wrench = Wrench(Vec3(*six[:3]), Vec3(*six[3:]))
-            (i, X_a), (j, X_b) = self.tree.places[c.loop.a], self.tree.places[c.loop.b]
-            a, b, back = X_a @ c.loop.origin_a, X_b @ c.loop.origin_b, c.R.T
+            ((i, a), (j, b)), back = c.ends, c.R.T
             yield c, i, -wrench.seen_from(EYE3, c.p).seen_from(a.R, a.p)
             yield c, j, Wrench(back @ wrench.force, back @ wrench.moment).seen_from(b.R, b.p)
 

@@ -70,6 +70,11 @@ CLOSURES = {
     "spherical": Closure(POINT, 3, lambda p, R: list(p), lambda R: 0.0),
     "universal": Closure((*POINT, "tilt of x along z"), 3, lambda p, R: [*p, R.z.x], lambda R: 0.0),
     "fixed": Closure((*POINT, *TURNS), 3, lambda p, R: [*p, *_turn(R)], _turned),
+    # of wheels p is a velocity where they touch the ground: along, across, normal
+    "rolling": Closure(("along", "across", "normal"), 3, lambda p, R: list(p), lambda R: 0.0),
+    "omni": Closure(("along", "normal"), 2, lambda p, R: [p.x, p.z], lambda R: 0.0),
+    "skate": Closure(("across", "normal"), 2, lambda p, R: [p.y, p.z], lambda R: 0.0),
+    "glider": Closure(("normal",), 1, lambda p, R: [p.z], lambda R: 0.0),
 }
 
 
@@ -156,6 +161,12 @@ class Cut(NamedTuple):
     def p(self) -> Vec3:
         """Origin of b in a's frame."""
         return self.a.R.T @ (self.b.p - self.a.p)
+
+    @property
+    def ends(self) -> tuple[tuple[int, Pose], tuple[int, Pose]]:
+        """The two bodies that it joins, each with its frame of the cut joint."""
+        (i, X_a), (j, X_b) = self.tree.places[self.loop.a], self.tree.places[self.loop.b]
+        return (i, X_a @ self.loop.origin_a), (j, X_b @ self.loop.origin_b)
 
     def gap(self) -> list[Scalar]:
         """What the equations are off by: m, and sines of angles."""
@@ -318,7 +329,15 @@ class _Moving(NamedTuple):
 
 def cuts(tree: Tree, q: Sequence[Scalar], loops: Sequence[Loop], normals: Sequence[Vec3 | None] = ()) -> list[Cut]:
     """All cut joints in the configuration q."""
-    return [Cut.at(tree, q, loop, normals[k] if normals else None) for k, loop in enumerate(loops)]
+    found: list[Cut] = []
+    for k, loop in enumerate(loops):
+        if loop.is_wheel:
+            from linkwise.mechanism.wheel import Contact  # which is a cut joint itself
+
+            found.append(Contact.at(tree, q, loop))
+        else:
+            found.append(Cut.at(tree, q, loop, normals[k] if normals else None))
+    return found
 
 
 def looped_coordinates(tree: Tree, loops: Sequence[Loop]) -> set[int]:

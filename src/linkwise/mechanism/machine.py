@@ -70,7 +70,7 @@ class Machine:
     @property
     def named_coordinates(self) -> dict[str, set[int]]:
         """The places in `qd` of what leads, by name."""
-        return {n: set(range(s.v, s.v + s.nv)) for n, s in self.structure.robot.slots.items()}
+        return {n: set(range(s.v, s.v + s.nv)) for n, s in self.structure.robot.slots.items() if s.nv}
 
     @property
     def drives(self) -> tuple[int, ...]:
@@ -85,6 +85,8 @@ class Machine:
     def leaf_rates(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
         """The rates of the numbers in `q`, and of `unknowns`, at velocities of what leads."""
         rate: list[Scalar] = [0.0] * self.nq
+        if self.structure.robot.rolls:
+            return self._rolled(q, qd)
         for kind, at, to in self.coordinates:
             rate[at] = kind.q_dot(q[at], qd[to])
         if not self.unknowns:
@@ -96,6 +98,14 @@ class Machine:
             if at.start in self.structure.sought and kind.nv:
                 follows |= dict(enumerate(kind.q_dot(linkage.q[at], whole[to]), start=at.start))
         return [*rate, *(follows[k] for k in self.structure.sought)]
+
+    def _rolled(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+        """The rates of the numbers in `q` on wheels, where positions of all joints are chosen."""
+        linkage = self.at(q)
+        whole, rate = linkage.rates(qd), [0.0] * self.tree.nq
+        for kind, at, to in self.tree.coordinates:
+            rate[at] = kind.q_dot(linkage.q[at], whole[to])
+        return [rate[k] for k in self.structure.lead_q]
 
     def place(self, name: str) -> Any:
         """The body that carries a frame or link, and its pose there."""

@@ -54,7 +54,7 @@ class Passed(NamedTuple):
             axes = linkage.tree.bodies[i].axes
             if all(v in block.passive for v, _ in axes):
                 continue
-            if len(axes) > 1:
+            if len(axes) > 1 and any(v in linkage.part.independent for v, _ in axes):
                 before = self.pending.get((base, i))
                 if before is None:
                     self.pending[base, i] = Pending(cut, wrench, cut.point_on(i))

@@ -26,6 +26,17 @@ def along_motion(machine: Any, motion: Sequence[Sequence[Scalar]], order: int) -
     return [q, *(_with_rates(motion[j:], order) for j in range(1, len(motion) - order))]
 
 
+def moving_positions(tree: Any, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+    """Positions of a tree with their rates, at velocities of the tree."""
+    moving = list(q)
+    for kind, at, to in tree.coordinates:
+        if kind.nv == 1 and hasattr(q[at.start], "turning"):
+            moving[at.start] = q[at.start].turning(qd[to.start])
+        else:
+            moving[at] = [Jet(pair) for pair in zip(q[at], kind.q_dot(q[at], qd[to]), strict=True)]
+    return moving
+
+
 def _with_rates(derivatives: Sequence[Sequence[Scalar]], order: int) -> list[Scalar]:
     """The first of some vectors, with the others as its rates."""
     return [Jet.of(x) for x in zip(*derivatives[: order + 1], strict=True)]

@@ -14,6 +14,7 @@ from linkwise.mechanism.form import Form
 from linkwise.mechanism.loops import CLOSURES, cuts, looped_coordinates
 from linkwise.mechanism.partition import Block, Follow, Partition
 from linkwise.mechanism.rank import Array, independent_rows, rank_of
+from linkwise.mechanism.wheel import rolling_blocks
 from linkwise.robot.joint import Kind
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
@@ -57,7 +58,7 @@ class Structure:
     def coordinates(self) -> tuple[tuple[Kind, slice, slice], ...]:
         """How what leads moves, and its places in `q` and `qd`."""
         slots = self.robot.slots.values()
-        return tuple((s.kind, slice(s.q, s.q + s.nq), slice(s.v, s.v + s.nv)) for s in slots)
+        return tuple((s.kind, slice(s.q, s.q + s.nq), slice(s.v, s.v + s.nv)) for s in slots if s.nv)
 
     @cached_property
     def drive_places(self) -> tuple[int, ...]:
@@ -66,13 +67,13 @@ class Structure:
 
     @property
     def independent(self) -> tuple[str, ...]:
-        """Names of the joints whose positions are chosen, and of motors behind springs."""
-        return self.robot.coordinates
+        """Names of the joints that lead, and of motors behind springs."""
+        return self.robot.speeds
 
     @cached_property
     def passive(self) -> tuple[str, ...]:
         """Names of the joints that follow."""
-        return tuple(n for n in self.robot.opened().slots if n not in self.robot.slots)
+        return tuple(n for n in self.robot.opened().slots if n not in self.robot.speeds)
 
     @cached_property
     def active(self) -> tuple[str, ...]:
@@ -143,10 +144,10 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
             " take a loop away."
         )
     slots = robot.opened().slots
-    passive = [n for n in slots if n not in robot.slots]
+    passive = [n for n in slots if n not in robot.speeds]
     columns = _coordinates(slots, passive)
     found = _held_by(robot, columns, several, rank, total)
-    independent = _coordinates(slots, robot.coordinates)
+    independent = _coordinates(slots, robot.speeds)
     active = {name for loop in robot.loops for name in loop.active}
     looped = looped_coordinates(tree, robot.loops)
     elastic = {j.name for j in robot.joints if j.is_elastic}
@@ -157,13 +158,15 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
     outside = {n for n, s in slots.items() if not looped & set(range(s.v, s.v + s.nv))} - elastic - follow
     driven = [n for n in slots if n in outside | motors | (active - elastic)]
     known = [slots[n].q + k for n in robot.coordinates for k in range(slots[n].nq)] + [c.q for c in coupled]
-    forms = [] if newton else closed_forms(tree, robot.loops, known, found.q.tolist())[0]
+    forms = [] if newton or robot.rolls else closed_forms(tree, robot.loops, known, found.q.tolist())[0]
     normals = tuple(_normal(tree, robot, k, found.q) for k in range(len(robot.loops)))
     size = size_of(tree, robot)
     bare = Partition(robot.loops, (), independent, columns, _coordinates(slots, driven), size, normals=normals)
     J = _jacobian(tree, bare, found.q)
     looped_columns = [v for v in columns if v not in {c.v for c in coupled}]
     blocks, sought = _blocks(tree, bare, J, forms, looped_columns)
+    if robot.rolls:
+        blocks, sought = rolling_blocks(J, _pattern(tree, bare), looped_columns), set()
     rows = tuple(sorted(r for block in blocks for r in block.rows))
     part = Partition(robot.loops, rows, independent, columns, bare.active, size, tuple(blocks), normals, coupled)
     names = equation_names(robot)
@@ -188,7 +191,7 @@ def _check_active(robot: Robot) -> None:
 def _check_leaders(robot: Robot, coupled: Sequence[Follow]) -> None:
     """Refuse a function of a joint that follows itself."""
     for c in coupled:
-        if c.coupling.leader not in robot.slots:
+        if c.coupling.leader not in robot.speeds:
             raise ModelError(
                 f"robot {robot.name!r}: joint {c.coupling.joint!r} follows {c.coupling.leader!r}, which follows others"
                 " itself. Name a joint that leads, or declare it in leads=(...)."
@@ -205,7 +208,7 @@ def _held_by(
     looped = looped_coordinates(Tree.of(robot), robot.loops)
     slots = robot.opened().slots
     inside = [n for n, s in slots.items() if set(range(s.v, s.v + s.nv)) & looped]
-    lead, follow = [n for n in inside if n in robot.slots], [n for n in inside if n not in robot.slots]
+    lead, follow = [n for n in inside if n in robot.speeds], [n for n in inside if n not in robot.speeds]
     got = f"{len(lead)} ({_listed(lead)})" if lead else "none"
     mobility = len(looped) - rank
     if len(columns) < rank:
@@ -257,6 +260,19 @@ def _blocks(
         rows = independent_rows(J[others][:, left], len(left))
         blocks.append(Block(tuple(others[r] for r in rows), tuple(left)))
     return blocks, set(left)
+
+
+def _pattern(tree: Tree, part: Partition) -> Any:
+    """Which coordinate stands in which equation of wheels, in some configuration."""
+    import numpy as np
+
+    rng, found = np.random.default_rng(1), np.zeros(1)
+    for _ in range(3):
+        q = np.zeros(tree.nq)
+        for kind, at, to in tree.coordinates:
+            q[at] = kind.integrate(list(kind.home), rng.uniform(-1.0, 1.0, to.stop - to.start).tolist(), 1.0)
+        found = np.maximum(found, np.abs(_jacobian(tree, part, q)))
+    return found > 1e-9
 
 
 def _normal(tree: Tree, robot: Robot, k: int, q: Array) -> Vec3 | None:

@@ -31,6 +31,8 @@ def column_names(robot: Robot, quantity: str) -> list[str]:
     """
     names = []
     for name, slot in (drive_slots(robot) if quantity.startswith("tau") else robot.slots).items():
+        if quantity != "q" and not slot.nv:
+            continue
         names += [f"{quantity}.{name}{end}" for end in endings(slot.kind, quantity)]
     return names
 

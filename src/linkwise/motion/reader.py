@@ -15,6 +15,7 @@ from linkwise.motion.csv import CsvColumns
 from linkwise.motion.npz import NpzColumns
 from linkwise.motion.platform import of_platform
 from linkwise.motion.trajectory import Array, Trajectory
+from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
 
 
@@ -39,6 +40,7 @@ def read(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False,
         ignore_extra: leave out columns that belong to nothing, instead of refusing them.
         jerks: give `qddd` too, from the file or by a spline of the highest derivative that it has.
     """
+    refuse_wheels(robot, "a motion from a file")
     table = of_platform(opened(path, lambda file: NpzColumns(file, robot, ignore_extra)), robot)
     wanted, notes = _match(table, robot, ignore_extra)
     t = times_of(table)

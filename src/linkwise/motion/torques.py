@@ -19,6 +19,7 @@ from linkwise.motion.elastic import feedforward_along, is_of_joints_alone
 from linkwise.motion.loops import all_joints
 from linkwise.motion.reach import Reach, reach_along
 from linkwise.motion.trajectory import Array
+from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
 
 
@@ -112,6 +113,7 @@ def torques_along(
         wrenches: compute the wrenches through the joints too.
         rates: compute the rates of all these too, for which the motion must have jerks.
     """
+    refuse_wheels(robot, "torques along a motion")
     loads = dict(external or {})
     extra = [np.array(list(loads.values()), dtype=float)] if loads else []
     if not robot.follows and is_of_joints_alone(robot, motion):

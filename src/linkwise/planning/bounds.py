@@ -14,6 +14,7 @@ from linkwise.motion.columns import endings
 from linkwise.robot.coordinates import drive_slots, find, values_of
 from linkwise.robot.coupling import refuse_coupled
 from linkwise.robot.joint import Joint
+from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot, Slot
 
 Array = NDArray[np.float64]
@@ -77,6 +78,7 @@ def a_robot(robot: Any, what: str) -> None:
     if not isinstance(robot, Robot):
         raise InputError(f"{what}: expected a Robot, got {robot!r}. Load one with lw.load(...).")
     refuse_coupled(robot, what)
+    refuse_wheels(robot, what)
 
 
 def open_chain(robot: Robot, what: str) -> None:

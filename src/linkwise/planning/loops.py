@@ -22,7 +22,7 @@ from linkwise.planning.ends import DERIVATIVES, State
 from linkwise.planning.path import Path
 from linkwise.planning.rows import Rows, symmetric
 from linkwise.robot.coordinates import values_of
-from linkwise.robot.leading import looped_groups
+from linkwise.robot.leading import looped_groups, refuse_wheels
 from linkwise.robot.robot import Robot
 
 OPEN = 1e-4  # rad, and in parts of the mechanism's size: how far loops may open between the instants that close them
@@ -32,6 +32,7 @@ STEPS = 41  # from start to goal, along which the assembly mode is kept
 
 def check_loops(robot: Robot, what: str) -> None:
     """Refuse robots whose loops leave something that no drive determines."""
+    refuse_wheels(robot, what)
     structure = structure_of(robot)
     if structure.free and not structure.redundant:
         raise InputError(

@@ -31,11 +31,16 @@ class Slot(NamedTuple):
         return slice(self.q + own.start, self.q + own.stop) if own else None
 
 
-def packed(joints: Iterable[Joint], leading: Collection[str] | None = None) -> dict[str, Slot]:
-    """The places of all coordinates: of the joints, or of those that lead, and after them of motors behind springs."""
+def packed(joints: Iterable[Joint], leading: Collection[str] | None = None, rolls: bool = False) -> dict[str, Slot]:
+    """The places of all coordinates: of the joints, or of those that lead, and after them of motors behind springs.
+
+    On wheels (`rolls`) the positions of all joints are chosen, and velocities of those that lead.
+    """
     every = list(joints)
-    named = [(j.name, j.freedom) for j in every if j.nv and (leading is None or j.name in leading)]
+    led = {j.name for j in every if leading is None or j.name in leading}
+    named = [(j.name, j.freedom) for j in every if j.nv and (rolls or j.name in led)]
     named += [(j.motor_name, KINDS["revolute"]) for j in every if j.is_elastic]
+    led |= {name for name, _ in named[len(named) - sum(j.is_elastic for j in every) :]}
     table, kq, kv = {}, 0, 0
     for name, kind in named:
         if name in table:
@@ -43,8 +48,8 @@ def packed(joints: Iterable[Joint], leading: Collection[str] | None = None) -> d
                 f"joint {name!r}: the motor of joint {name.removesuffix('.motor')!r} has a coordinate of that name."
                 " Rename the joint."
             )
-        table[name] = Slot(kq, kind.nq, kv, kind.nv, kind)
-        kq, kv = kq + kind.nq, kv + kind.nv
+        table[name] = Slot(kq, kind.nq, kv, kind.nv if name in led else 0, kind)
+        kq, kv = kq + kind.nq, kv + table[name].nv
     return table
 
 
@@ -81,13 +86,14 @@ def vector(robot: Robot, values: Any, kind: str) -> NDArray[np.float64]:
         x[:width] = values_of("the joints", values, width)
     else:
         for name, value in (values or {}).items():
-            slot = find(robot, name)
+            slot = find(robot, name, None if positions else {n: robot.slots[n] for n in robot.speeds})
             at, count = (slot.q, slot.nq) if positions else (slot.v, slot.nv)
             x[at : at + count] = values_of(name, value, count)
             named.add(name)
     for j in robot.joints:
-        if j.is_elastic and j.motor_name not in named and (j.mimic.joint if j.mimic else j.name) in robot.slots:
-            joint, motor = robot.slots[j.mimic.joint if j.mimic else j.name], robot.slots[j.motor_name]
+        leader, known = j.mimic.joint if j.mimic else j.name, robot.slots if positions else robot.speeds
+        if j.is_elastic and j.motor_name not in named and leader in known:
+            joint, motor = robot.slots[leader], robot.slots[j.motor_name]
             value = x[joint.q if positions else joint.v]
             if j.mimic:
                 value = value * j.mimic.ratio + (j.mimic.offset if positions else 0.0)
@@ -167,12 +173,12 @@ def drive_slots(robot: Robot) -> dict[str, Slot]:
 
 
 def find(robot: Robot, name: str, slots: Mapping[str, Slot] | None = None) -> Slot:
-    """The place of a coordinate, or of a drive among these slots."""
+    """The place of a coordinate, or of a drive or velocity among these slots."""
     known = robot.slots if slots is None else slots
     try:
         return known[name]
     except KeyError:
-        if slots is None and robot.follows and name in robot.opened().slots:
+        if known.keys() <= robot.slots.keys() and robot.follows and name in robot.opened().slots:
             raise InputError(
                 f"{name!r} follows other joints of robot {robot.name!r}: expected what leads,"
                 f" {', '.join(map(repr, known))}. Give those, or declare others with leads=(...)."

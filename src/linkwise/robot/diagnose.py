@@ -51,7 +51,7 @@ def diagnose(robot: Robot) -> tuple[Diagnostic, ...]:
         if link.mass == 0.0 and scale > 0.0:
             found.append(Diagnostic("warning", f"link {link.name!r}", "has an inertia tensor but no mass"))
     for body in Tree.of(robot.rigid()).bodies[1:]:
-        if not any(body.inertia.parameters()) and not body.armature:
+        if body.link and not any(body.inertia.parameters()) and not body.armature:
             found.append(Diagnostic("warning", f"link {body.link!r}", "moves but has neither mass nor inertia"))
     return (*found, *(Diagnostic("warning", f"joint {j.name!r}", text) for j in robot.joints for text in _of_drive(j)))
 

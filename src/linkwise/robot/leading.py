@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwise.errors import ModelError, UnknownNameError
+from linkwise.errors import InputError, ModelError, UnknownNameError
 from linkwise.robot import check, coordinates
 from linkwise.robot.joint import Joint
 
@@ -57,6 +57,23 @@ def check_robot(robot: Robot) -> None:
             raise ModelError(f"leads: {UnknownNameError('joint', name, by_name)}")
         if not by_name[name].nv:
             raise ModelError(f"leads: expected joints with coordinates of their own, got {name!r}. Name another.")
+    closing = [loop.name for loop in robot.loops if not loop.is_wheel]
+    if robot.rolls and closing:
+        raise ModelError(
+            f"robot {robot.name!r}: expected wheels alone or loops that close alone, got wheels and the loop"
+            f" {closing[0]!r}. Replace the loop by joints that mimic, or leave the wheels to forces (RollingWheel)."
+        )
+
+
+def refuse_wheels(robot: Any, what: str, instead: str = "") -> None:
+    """Refuse a robot on wheels where each position must have a velocity of its own."""
+    if getattr(robot, "rolls", False):
+        held = ", ".join(repr(n) for n in robot.slots if n not in robot.speeds)
+        raise InputError(
+            f"{what}: expected a robot whose positions change one by one, got {robot.name!r} on wheels that do not"
+            f" slip: positions of {held} can only be reached along a path ({robot.nq} positions, {robot.nv}"
+            f" velocities). {instead or 'Use inverse_dynamics, forward_dynamics, joint_wrenches and simulate.'}"
+        )
 
 
 def leading_joints(robot: Robot) -> set[str]:
@@ -69,7 +86,7 @@ def leading_joints(robot: Robot) -> set[str]:
         if any(name in robot.leads for name in group):
             continue
         members = [j for j in robot.joints if j.name in group]
-        platforms = {j.name for j in members if _is_platform(j) and j.name not in active}
+        platforms = {j.name for j in members if _is_platform(j) and j.name not in active and not robot.rolls}
         lead |= platforms or {j.name for j in members if j.name in active}
     return lead
 
@@ -77,12 +94,12 @@ def leading_joints(robot: Robot) -> set[str]:
 def drives(robot: Robot) -> tuple[str, ...]:
     """The names of what pushes, in the order of `tau`."""
     if not robot.follows:
-        return tuple(robot.slots)
+        return robot.speeds
     lead = leading_joints(robot)
     active = {name for loop in robot.loops for name in loop.active}
     follow = [j for j in robot.joints if j.name in active and j.name not in lead and j.nv and not j.is_elastic]
     if not follow:
-        return tuple(robot.slots)
+        return robot.speeds
     inside = {name for group in looped_groups(robot) for name in group}
     driven = active | {j.name for j in robot.joints if j.name not in inside}
     elastic = {j.name for j in robot.joints if j.is_elastic}

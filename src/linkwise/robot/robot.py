@@ -137,7 +137,7 @@ class Robot:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The joints that have coordinates, in the order of `q` and `qd`; with loops, those that lead."""
+        """The joints that have coordinates, in the order of `q` and `qd`; with loops that close, those that lead."""
         return tuple(j.name for j in self.joints if j.nv and j.name in self.slots)
 
     @cached_property
@@ -194,7 +194,18 @@ class Robot:
     @cached_property
     def slots(self) -> dict[str, Slot]:
         """For each of `coordinates`: where its numbers stand in `q` and `qd`."""
-        return coordinates.packed(self.joints, None if not self.follows else leading.leading_joints(self))
+        leads = leading.leading_joints(self) if self.follows else None
+        return coordinates.packed(self.joints, leads, self.rolls)
+
+    @cached_property
+    def speeds(self) -> tuple[str, ...]:
+        """The names of what `qd` has: all of `coordinates`, but on wheels those alone whose velocities lead."""
+        return tuple(n for n, s in self.slots.items() if s.nv)
+
+    @cached_property
+    def rolls(self) -> bool:
+        """Whether it stands on wheels: these tie velocities and no positions, so that `nq` and `nv` differ."""
+        return any(loop.is_wheel for loop in self.loops)
 
     def link(self, name: str) -> Link:
         """The link of that name."""

@@ -14,6 +14,7 @@ from linkwise.kernel.kernel import Compiled
 from linkwise.kernel.options import Options
 from linkwise.kernel.tracing import Port, Program, caller
 from linkwise.robot.coupling import refuse_coupled
+from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
 from linkwise.simulation.batch import Array, Batch, checked_every
 from linkwise.simulation.control_law import Control
@@ -254,6 +255,7 @@ def compile_rollout(
     if not isinstance(robot, Robot):
         raise InputError(f"compile_rollout: expected a Robot first, got {robot!r}.")
     refuse_coupled(robot, "compile_rollout")
+    refuse_wheels(robot, "compile_rollout", "Use simulate.")
     if robot.loops:
         raise InputError(
             f"compile_rollout: expected a tree, got the robot {robot.name!r} with loops, which would fall open. Use"

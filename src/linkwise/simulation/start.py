@@ -92,11 +92,11 @@ def asked(robot: Robot, value: Any, what: str, kind: str) -> Asked:
             raise InputError(f"{what}: expected finite numbers, got {given!r}.")
         names = tuple(given)
         leads = not robot.loops
-        if set(names) <= set(robot.slots):
+        if set(names) <= set(robot.slots if kind == "q" else robot.speeds):
             with suppress(ModelError):  # of leads that cannot be, which need not be to simulate
                 values[places] = (robot.q if kind == "q" else robot.v)(given)
                 leads = True
-        first = (robot.names,) if leads and kind == "v" else ()
+        first = (robot.speeds,) if leads and kind == "v" else ()
         return Asked(values, frozenset(names), leads, False, (*first, names))
     motors = len(robot.coordinates) - len(robot.names)
     array, alone = np.asarray(value), len(places) - motors
@@ -109,14 +109,15 @@ def asked(robot: Robot, value: Any, what: str, kind: str) -> Asked:
             f"{what}: expected {len(places)} finite numbers{fewer}{every}, or a mapping of joints to numbers, got"
             f" {value!r}. The joints are {', '.join(robot.names)}."
         )
-    values, names = make({}), robot.names
+    leading = robot.coordinates if kind == "q" else robot.speeds
+    values, names = make({}), tuple(n for n in leading if n in robot.names)
     if array.shape == (len(places),):
-        values[places], names = array, robot.coordinates
+        values[places], names = array, leading
     elif array.shape == (alone,):
         values[places] = (robot.q if kind == "q" else robot.v)(array)
     else:
         values[:], names = array, tree.coordinates
-    return Asked(values, frozenset(names), True, array.shape == (width,), (robot.names,))
+    return Asked(values, frozenset(names), True, array.shape == (width,), (leading,))
 
 
 def _with_motors(tree: Robot, x: Array, given: Asked, driven: Collection[str], kind: str) -> Array:
@@ -182,7 +183,7 @@ class Closing:
         raise InputError(
             f"qd0: the loops of robot {self._robot.name!r} do not stay closed with these velocities, whatever the"
             " joints that were not named do. Name fewer, or those that lead:"
-            f" {', '.join(map(repr, self._robot.names)) or 'none'}."
+            f" {', '.join(map(repr, self._robot.speeds)) or 'none'}."
         )
 
     @cached_property

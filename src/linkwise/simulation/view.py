@@ -69,6 +69,4 @@ def _view(robot: Robot) -> View:
         return np.array([at + k for at, count in spans for k in range(count)], dtype=int)
 
     tau = places(robot.drives, "v")
-    return View(
-        places(robot.coordinates, "q"), places(robot.coordinates, "v"), tau, tau[robot.motors], robot.opened().nv
-    )
+    return View(places(robot.coordinates, "q"), places(robot.speeds, "v"), tau, tau[robot.motors], robot.opened().nv)

@@ -95,15 +95,15 @@ def motors_of_motion(
         given = [[*x, *[0.0] * (width - len(x))] for x, width in zip(motion, [free.nq, *[free.nv] * 9], strict=False)]
         lead = along_motion(free, given[: rates + 3], rates)
         at = free.at(lead[0])
-        state = [list(at.q), *(list(x) for x in at.led(*lead[1:3]))]
+        q, (qd, qdd) = list(at.q), map(list, at.led(*lead[1:3]))
         for b, e in drives:
-            for j, x in enumerate(state):
+            for j, x in enumerate((q, qd, qdd)):
                 place, own = (e.q, b.q) if j == 0 else (e.v, b.v)
                 known = [part(theta[e.v], k) for k in range(j, j + rates + 1)] if e.v in theta else None
                 x[place] = Jet.of(known) if known else number(x[own])
         here = world.each(lambda x: cut(x, rates))
-        tau = torques(free.tree, *state, body_wrenches(free.tree, *state, here))
-        return state[0], tau, dict(zip(at.drive_places, at.drives(tau), strict=True))
+        tau = torques(free.tree, q, qd, qdd, body_wrenches(free.tree, q, qd, qdd, here))
+        return q, tau, dict(zip(at.drive_places, at.drives(tau), strict=True))
 
     # from motors on which no other depends inwards; each level has two rates less
     levels = drive_levels(machine, motion[0]) if coupling == "exact" else [drives]

@@ -72,7 +72,7 @@ class BaseMotion:
             gravity: in the world.
             rates: how many rates the numbers of the world carry.
         """
-        X = self.pose(_running(t, rates + 2))
+        X = self.pose(running(t, rates + 2))
         back, v, a = _each(X.R.T, lambda x: cut(x, rates)), *(_derivative(X.p, k, rates) for k in (1, 2))
         turns = _each(X.R.T, lambda x: cut(x, rates + 1)) @ _each(X.R, rate)  # hat(omega)
         omega = Vec3(turns.z.y, turns.x.z, turns.y.x)
@@ -81,7 +81,7 @@ class BaseMotion:
 
     def derivatives(self, t: Scalar, count: int) -> list[Motion]:
         """Velocity, acceleration, jerk, ..., so many: derivatives in the world, in the axes of the base."""
-        X = self.pose(_running(t, count))
+        X = self.pose(running(t, count))
         spin = _each(X.R, rate) @ _each(X.R.T, lambda x: cut(x, count - 1))  # hat(omega) in the world
         omega, back = Vec3(spin.z.y, spin.x.z, spin.y.x), _each(X.R.T, part)
         linear = [Vec3(*(part(x, k + 1) for x in X.p)) for k in range(count)]
@@ -123,7 +123,7 @@ class BaseMotion:
         return function(trace("base_motion", run, [Port("t", ())], outputs))
 
 
-def _running(t: Scalar, rates: int) -> Jet:
+def running(t: Scalar, rates: int) -> Jet:
     """Time as a series: it passes at the rate one."""
     return Jet([t, 1.0, *[0.0] * (rates - 1)])
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.planning.chart import chart_of, drive_names
+from linkwise.planning.chart import chart_of
 from linkwise.planning.curve import Array, Basis
+from linkwise.planning.drives import drive_names
 from linkwise.planning.point import Point, carriers
 from linkwise.planning.rows import LinearRows, Rows, symmetric
 from linkwise.planning.words import Constraint, chosen_joints, finite, fraction, positive

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from linkwise.errors import InputError
 from linkwise.planning.chart import Chart
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.rows import Rows
-from linkwise.planning.words import per_joint
+from linkwise.planning.words import chosen_joints, per_joint
 
 DERIVATIVES = ("position", "velocity", "acceleration", "jerk")
 
@@ -26,39 +26,31 @@ class State:
         qd: velocities, at rest if not given.
         qdd: accelerations.
         qddd: jerks.
+        free: numbers on splines that are free, with all derivatives.
     """
 
     q: Any = None
     qd: Any = 0.0
     qdd: Any = None
     qddd: Any = None
+    free: tuple[str, ...] = ()
 
     def values(self, chart: Chart, which: str) -> list[Array]:
-        """Position and derivatives of the numbers on splines (n), nan where they are free."""
-        found = []
+        """Position and derivatives of the numbers on splines (n), nan where they are free; `q` has the numbers."""
+        found, open_ = [], np.isin(chart.names, chosen_joints(chart.names, self.free, f"{which} free"))
         for name, value in zip(DERIVATIVES, (self.q, self.qd, self.qdd, self.qddd), strict=True):
             if value is None:
                 found.append(np.full(chart.n, np.nan))
             elif name == "position":
-                found.append(_position(chart, value, which))
+                found.append(np.asarray(value, dtype=float))
             else:
                 found.append(per_joint(chart.names, value, f"{which} {name}", 0.0))
-        return found
+        return [np.where(open_, np.nan, x) for x in found]
 
-
-def _position(chart: Chart, value: Any, which: str) -> Array:
-    if isinstance(value, Mapping):
-        return chart.robot.q(value)[: chart.n]  # without motors behind springs
-    try:
-        q = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        q = np.zeros(0)
-    if q.shape != (chart.n,) or not np.isfinite(q).all():
-        raise InputError(
-            f"{which}: expected {chart.n} finite positions, or positions by joint, got {value!r}."
-            f" The joints are {', '.join(chart.names)}."
-        )
-    return q
+    def without(self, chart: Chart, joints: Sequence[str]) -> State:
+        """The same with some joints of several degrees of freedom free, with all derivatives."""
+        names = tuple(n for place in chart.leads if place.name in joints for n in place.names)
+        return replace(self, free=(*self.free, *names))
 
 
 def state_of(given: Any, which: str) -> State | None:
@@ -111,7 +103,7 @@ def _rows(chart: Chart, which: str, order: int, value: Array, s: float) -> Rows:
     size = np.maximum(np.abs(value[at]), 1.0)
 
     def function(p: Any) -> list[Any]:
-        return [(p.q, p.qd, p.qdd, p.qddd)[order][k] for k in at]
+        return [p.numbers[order][k] for k in at]
 
     names = tuple(chart.names[k] for k in at)
     return Rows(f"{which} {DERIVATIVES[order]}", names, function, value[at], value[at], size, at=(s,))

@@ -16,6 +16,7 @@ from linkwise.planning.constraints import Passive
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.guess import first_motion
 from linkwise.planning.knots import free_knots
+from linkwise.planning.notes import notes_of
 from linkwise.planning.problem import Problem, Worst
 from linkwise.planning.program import Dual, Program
 from linkwise.planning.result import Plan
@@ -45,6 +46,8 @@ def plan(
     points: int = 3,
     knots: str = "even",
     guess: Any = None,
+    base_motion: Any = None,
+    external: Any = None,
     solver: str = "scipy",
     tolerance: float = 1e-3,
     refine: bool = True,
@@ -84,7 +87,9 @@ def plan(
     solvers.find(solver)
     if knots not in KNOTS:
         raise UnknownNameError("choice of knots", knots, KNOTS)
-    problem = problem_of(robot, start, goal, minimize, subject_to, duration, control_points, degree, points)
+    problem = problem_of(
+        robot, start, goal, minimize, subject_to, duration, control_points, degree, points, base_motion, external
+    )
     level = positive(tolerance, "tolerance")
     if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
         raise InputError(f"iterations: expected a whole number of at least 1, got {iterations!r}.")
@@ -101,7 +106,8 @@ def plan(
         found = _solved(problem, curve, duals, monitor, solver, level, iterations, rounds)
     finally:
         monitor.done()
-    return _result(problem, found, monitor, solver, clock.monotonic() - began)
+    result = _result(problem, found, monitor, solver, clock.monotonic() - began)
+    return replace(result, notes=notes_of(result))
 
 
 class Found(NamedTuple):
@@ -190,7 +196,7 @@ def _result(problem: Problem, found: Found, monitor: Any, solver: str, seconds: 
     return Plan(
         problem.robot, found.curve, program.f(x), found.answer.status, found.worst, terms,
         _multipliers(program, found.answer.multipliers), facts, program.duals(found.answer.multipliers),
-        Carrier.of(problem.base) if problem.base else None, problem.chart,
+        Carrier.of(problem.environment, problem.robot, found.curve.duration), problem.chart,
     )  # fmt: skip
 
 

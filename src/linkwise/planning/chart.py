@@ -79,6 +79,11 @@ class Chart:
         """Of all numbers."""
         return tuple(n for place in (*self.leads, *self.sought) for n in place.names)
 
+    @cached_property
+    def lengths(self) -> tuple[bool, ...]:
+        """For each whether it is a length, else an angle."""
+        return tuple(length for place in (*self.leads, *self.sought) for length in place.kind.lengths)
+
     @property
     def n(self) -> int:
         """How many there are."""

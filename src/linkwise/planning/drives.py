@@ -43,6 +43,11 @@ class Drives(NamedTuple):
     neglected: str = ""
 
     @property
+    def floating_joints(self) -> tuple[str, ...]:
+        """The joints of a base that nothing drives."""
+        return tuple(dict.fromkeys(n.rsplit(".", 1)[0] for n in self.floating))
+
+    @property
     def orders(self) -> int:
         """How many derivatives of positions torques and their rates depend on, the positions counted."""
         return max(5, 4 + 2 * self.levels)

@@ -11,9 +11,11 @@ import numpy as np
 from linkwise.errors import InputError
 from linkwise.planning.chart import Chart
 from linkwise.planning.curve import Array, Basis
+from linkwise.planning.free_base import floating_numbers
 from linkwise.planning.rows import Rows
 from linkwise.planning.words import chosen_joints, per_joint
 
+NEAR = 1e-3  # m, by which a base that nothing drives may be off its goal
 DERIVATIVES = ("position", "velocity", "acceleration", "jerk")
 
 
@@ -78,7 +80,10 @@ def ends(chart: Chart, basis: Basis, start: State | None, goal: State | None, du
         if state is None:
             continue
         open_: dict[int, Array] = {}
-        for order, value in enumerate(state.values(chart, which)):
+        values = state.values(chart, which)
+        if which == "goal":
+            rows += _drifting(chart, values)
+        for order, value in enumerate(values):
             fixable = np.isfinite(value) & ((value == 0.0) | (order == 0) | (duration is not None))
             if order > basis.degree or not np.isfinite(value).any():
                 continue
@@ -95,6 +100,21 @@ def ends(chart: Chart, basis: Basis, start: State | None, goal: State | None, du
                 open_[order] = np.where(left, value, np.nan)
         rows += [_rows(chart, which, order, value, s) for order, value in open_.items()]
     return Ends(fixed, tuple(rows))
+
+
+def _drifting(chart: Chart, values: list[Array]) -> list[Rows]:
+    """Rows that bring a base that nothing drives near its goal, whose derivatives and positions are taken out."""
+    drift = floating_numbers(chart)
+    for value in values[1:]:
+        value[drift] = np.nan
+    at = [k for k in drift if chart.lengths[k] and np.isfinite(values[0][k])]
+    if not at:
+        return []
+    goal, near = values[0][at], np.full(len(at), NEAR)
+    values[0][at] = np.nan
+    names = tuple(chart.names[k] for k in at)
+    return [Rows("goal position", names, lambda p: [p.numbers[0][k] for k in at], goal - near, goal + near, near,
+                 at=(1.0,))]  # fmt: skip
 
 
 def _rows(chart: Chart, which: str, order: int, value: Array, s: float) -> Rows:

@@ -9,7 +9,7 @@ import numpy as np
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.planning.curve import Array, Basis, Curve
-from linkwise.planning.free_base import LABEL as FREE_BASE
+from linkwise.planning.free_base import LABELS as FREE_BASE
 from linkwise.planning.free_base import settled
 from linkwise.planning.kernels import PointKernel
 from linkwise.planning.loops import links_of, numbers_of
@@ -113,7 +113,7 @@ def _through(problem: Problem, shape: Array) -> Array:
     """The motion bent so that it passes where frames are to be, each reached by Gauss's and Newton's steps from it."""
     at, offset = {0.0: np.zeros(shape.shape[1]), 1.0: np.zeros(shape.shape[1])}, problem.basis.abscissae
     for samples in problem.instants:
-        if any(g.label == FREE_BASE for g in samples.kernel.rows):
+        if any(g.label in FREE_BASE for g in samples.kernel.rows):
             continue
         for s, data in zip(samples.s.tolist(), samples.data, strict=True):
             q = problem.basis.matrix([s])[0] @ shape

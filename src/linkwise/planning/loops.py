@@ -35,7 +35,7 @@ STEPS = 41  # from start to goal, along which the assembly mode is kept
 
 def check_loops(robot: Robot, what: str) -> None:
     """Refuse robots whose loops leave something that no drive determines."""
-    structure = structure_of(robot)
+    structure = structure_of(links_of(robot))
     if structure.free and not structure.redundant:
         raise InputError(
             f"{what}: expected loops whose joints are all driven or passive, got {structure.free[0]!r} on a spring"
@@ -77,17 +77,17 @@ def given(robot: Robot, value: Any, what: str) -> Given:
     if robot is not links_of(robot):
         motors = np.shape(value) == (robot.nq,)
         return given(links_of(robot), value[: links_of(robot).nq] if motors else value, what)
-    names, every = robot.coordinates, robot.opened()
+    names, every, floating = robot.coordinates, robot.opened(), drives_of(robot).floating_joints
     if isinstance(value, Mapping) and not robot.follows:
-        return Given(robot.q(value), None, False, tuple(n for n in _floating(robot) if n not in value))
+        return Given(robot.q(value), None, False, tuple(n for n in floating if n not in value))
     if isinstance(value, Mapping):
-        missing = [n for n in names if n not in value and n not in _floating(robot)]
+        missing = [n for n in names if n not in value and n not in floating]
         if missing:
             raise InputError(
                 f"{what}: expected the independent joints {', '.join(names)}, got none for {missing[0]!r}."
             )
         q = robot.q({n: value[n] for n in names if n in value})
-        free = tuple(n for n in _floating(robot) if n not in value)
+        free = tuple(n for n in floating if n not in value)
         if set(value) <= set(names):
             return Given(q, None, False, free)
         near = structure_of(robot).reference.copy()
@@ -106,12 +106,6 @@ def given(robot: Robot, value: Any, what: str) -> Given:
         return Given(x[list(structure_of(robot).lead_q)], x, True)
     closing = f", or {every.nq} that close the loops" if robot.follows else ", or positions by joint"
     raise InputError(f"{what}: expected {robot.nq} finite positions ({', '.join(names)}){closing}, got {value!r}.")
-
-
-def _floating(robot: Robot) -> list[str]:
-    """Joints of several degrees of freedom that nothing drives."""
-    drives = drives_of(robot)
-    return [n for n in robot.names if any(x.startswith(f"{n}.") for x in drives.floating)]
 
 
 def reached(robot: Robot, q: Array, what: str, before: Array | None = None) -> Array:

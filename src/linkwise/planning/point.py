@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from linkwise.algorithms.algorithm import World
+from linkwise.algorithms.centroidal import centre_of_mass, centroidal_momentum
 from linkwise.algorithms.elastic_feedforward import Motors, motors_of_motion
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
@@ -151,6 +152,21 @@ class Point:
     def base_wrench(self) -> list[Scalar]:
         """What would have to push a floating base that nothing drives: zero in a motion that exists."""
         return [self._forces[k] for k in self._drives.passive]
+
+    @cached_property
+    def centre(self) -> list[Scalar]:
+        """The centre of mass of the moving links, in the world of a base that stands."""
+        (found,) = centre_of_mass.function(self._links, self.q)
+        return list(found)
+
+    @cached_property
+    def momentum(self) -> list[Scalar]:
+        """Linear momentum, and angular momentum about the centre of mass, in world axes."""
+        state = [*self._motion[:2]]
+        if self._drives.levels:
+            state = [[*x, *motors] for x, motors in zip(state, self._motors(0).theta, strict=False)]
+        (found,) = centroidal_momentum.function(self._machine(self.tree), *state)
+        return list(found)
 
     @cached_property
     def tau_dot(self) -> list[Scalar]:

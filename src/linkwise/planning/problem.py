@@ -91,8 +91,10 @@ class Problem:
     def rows(self) -> list[Rows]:
         """All rows of instants."""
         asked = [r for c in self.constraints for r in c.rows(self.robot)]
-        held = [rows(self.chart, self.basis, self.ends.fixed) for rows in (closure_rows, free_base_rows)]
-        return [*asked, *self.ends.rows, *(r for group in held for r in group)]
+        closure = closure_rows(self.chart, self.basis, self.ends.fixed)
+        begin = (self.start or State(qd=None)).values(self.chart, "start")[:2]
+        base = free_base_rows(self.chart, self.basis, begin, self.environment)
+        return [*asked, *self.ends.rows, *closure, *base]
 
     def _kernel(self, key: Any, rows: Sequence[Rows]) -> PointKernel:
         if key not in self.kernels:

@@ -163,7 +163,7 @@ class Plan:
             return self._forces(t, 0)[..., list(self._drives.passive)]
         links = links_of(self.robot)
         q, *rates = self._motion(t, 3)
-        for name in {n.rsplit(".", 1)[0] for n in self._drives.floating}:
+        for name in self._drives.floating_joints:
             slot = links.slots[name]
             for x in rates:
                 x[..., slot.v : slot.v + slot.nv] = 0.0

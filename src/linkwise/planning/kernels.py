@@ -20,8 +20,6 @@ from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows
 from linkwise.robot.robot import Robot
 
-WIDE = 64  # variables of an instant above which second derivatives are taken direction by direction
-
 
 class Surroundings(NamedTuple):
     """What an instant is told besides the motion.
@@ -126,42 +124,26 @@ class PointKernel:
 
         Where rows depend on time, it is one variable more, the last.
 
-        Where there are many variables a function of one direction is compiled and called for all, for the whole matrix
-        would be a program too large.
+        A function of one direction is compiled and called for all: the whole matrix would be a program many times as
+        large, and hardly faster.
         """
         z = [*self._z[: self.orders * self.n], *([self._t] if self.timed else [])]
         graph, wide = self._graph, len(z)
         weights = [graph.input(f"weight{k + 1}") for k in range(self.count)]
-        total = sum((w * v for w, v in zip(weights, self._values, strict=True)), 0.0)
-        slope = gradient(total, z)
-        extra = [(Port("weights", (self.count,)), tuple(weights))]
-        if wide > WIDE:
-            direction = [graph.input(f"direction{k + 1}") for k in range(wide)]
-            extra.append((Port("direction", (wide,)), tuple(direction)))
-            ports = [Port("slope", (wide,)), Port("change", (wide,))]
-            change = self._function("plan_bend", ports, [slope, along(slope, z, direction)], extra)
-            every = np.eye(wide)
+        direction = [graph.input(f"direction{k + 1}") for k in range(wide)]
+        slope = gradient(sum((w * v for w, v in zip(weights, self._values, strict=True)), 0.0), z)
+        extra = [(Port("weights", (self.count,)), tuple(weights)), (Port("direction", (wide,)), tuple(direction))]
+        ports = [Port("slope", (wide,)), Port("change", (wide,))]
+        change = self._function("plan_bend", ports, [slope, along(slope, z, direction)], extra)
+        every = np.eye(wide)
 
-            def by_directions(z: Array, data: Array, *rest: Array) -> tuple[Array, Array]:
-                *time, weights = rest
-                late = [t[..., None] for t in time]
-                slope, H = change(z[..., None, :, :], data[..., None, :], *late, weights[..., None, :], every)
-                return slope[..., 0, :], H
+        def second(z: Array, data: Array, *rest: Array) -> tuple[Array, Array]:
+            *time, weights = rest
+            late = [t[..., None] for t in time]
+            slope, H = change(z[..., None, :, :], data[..., None, :], *late, weights[..., None, :], every)
+            return slope[..., 0, :], H
 
-            return by_directions
-        curvature = jacobian(slope, z, "forward")
-        a, b = np.tril_indices(wide)
-        flat = [curvature[i][j] for i, j in zip(a.tolist(), b.tolist(), strict=True)]
-        ports = [Port("slope", (wide,)), Port("curvature", (len(flat),))]
-        triangle = self._function("plan_curvature", ports, [slope, flat], extra)
-
-        def whole(*inputs: Array) -> tuple[Array, Array]:
-            slope, lower = triangle(*inputs)
-            H = np.zeros((*lower.shape[:-1], wide, wide))
-            H[..., a, b] = H[..., b, a] = lower
-            return slope, H
-
-        return whole
+        return second
 
     def _function(
         self,

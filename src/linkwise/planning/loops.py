@@ -34,14 +34,24 @@ STEPS = 41  # from start to goal, along which the assembly mode is kept
 
 
 def check_loops(robot: Robot, what: str) -> None:
+    """Refuse robots whose loops leave something that no drive determines, and elastic drives."""
+    elastic = [j.name for j in robot.joints if j.is_elastic]
+    if elastic:
+        raise InputError(f"{what}: expected rigid drives in loops, got the elastic joint {elastic[0]!r}.")
+    check_driven(robot, what)
+
+
+def check_driven(robot: Robot, what: str) -> None:
     """Refuse robots whose loops leave something that no drive determines."""
-    structure = structure_of(links_of(robot))
+    links = links_of(robot)
+    structure = structure_of(links)
     if structure.free and not structure.redundant:
         raise InputError(
             f"{what}: expected loops whose joints are all driven or passive, got {structure.free[0]!r} on a spring"
             " alone."
         )
-    for name in robot.drives:
+    inside = {name for group in looped_groups(robot) for name in group}
+    for name in inside.intersection(links.drives):
         if robot.joint(name).freedom.nv > 1:
             raise InputError(f"{what}: expected drives of one degree of freedom, got the joint {name!r}.")
 

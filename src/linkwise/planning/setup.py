@@ -13,7 +13,7 @@ from linkwise.motion.environment import Environment
 from linkwise.planning.curve import Basis
 from linkwise.planning.ends import state_of
 from linkwise.planning.former_base import base_of
-from linkwise.planning.loops import check_loops, ends_of
+from linkwise.planning.loops import check_driven, ends_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.terms import time
 from linkwise.planning.words import Sum, constraints_of, positive
@@ -66,7 +66,7 @@ def _check_robot(robot: Any) -> None:
     if len(robot.names) == 0:
         raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
     if robot.follows:
-        check_loops(robot, "plan")
+        check_driven(robot, "plan")
 
 
 def _duration(given: Any) -> tuple[float | None, tuple[float, float] | None]:

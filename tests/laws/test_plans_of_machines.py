@@ -192,3 +192,32 @@ def test_a_base_with_thrusters_is_driven():
     assert plan.q(plan.duration)[0] == pytest.approx(0.3)
     assert np.abs(plan.tau(plan.times())[:, :6]).max() == pytest.approx(50.0, rel=1e-2)
     assert plan.notes == ()
+
+
+@pytest.mark.slow
+def test_a_hexapod_between_two_poses():
+    """The fastest motion under limits of forces and of their rates."""
+    robot = lw.gough_stewart()
+    q = robot.q()
+    goal = lw.compile(robot).integrate(q, np.array([0.08, -0.05, 0.06, 0.15, -0.1, 0.2]), 1.0)
+    plan = lw.plan(robot, q, goal, subject_to=lw.limit.joints(effort=150.0, effort_rate=4000.0), solver="uno")
+    assert plan.converged, plan.words
+    t = np.linspace(0.0, plan.duration, 1001)
+    tau = lw.compile(robot).inverse_dynamics(plan.q(t), plan.qd(t), plan.qdd(t))
+    assert 0.99 * 150.0 <= np.abs(tau).max() <= 150.0 * OVER or np.abs(plan.tau_dot(t)).max() >= 0.99 * 4000.0
+    assert np.abs(np.diff(tau, axis=0) / np.diff(t)[:, None]).max() <= 4000.0 * OVER
+
+
+@pytest.mark.slow
+def test_a_delta_picks_and_places():
+    """Up, across and down, as fast as its motors can."""
+    robot = lw.delta()
+    low, high = robot.q()[2] - 0.04, robot.q()[2] + 0.02
+    across = [lw.limit.via(s, frame="platform", position=(x, 0.0, high)) for s, x in ((0.3, -0.06), (0.7, 0.06))]
+    limits = lw.limit.joints(effort=6.0, effort_rate=400.0)
+    plan = lw.plan(robot, [-0.08, 0.0, low], [0.08, 0.0, low], subject_to=[limits, *across], solver="uno")
+    assert plan.converged, plan.words
+    t = np.linspace(0.0, plan.duration, 1001)
+    tau = lw.compile(robot).inverse_dynamics(plan.q(t), plan.qd(t), plan.qdd(t))
+    assert np.abs(tau).max() <= 6.0 * OVER
+    np.testing.assert_allclose(plan.q(0.3 * plan.duration), [-0.06, 0.0, high], atol=1e-6)

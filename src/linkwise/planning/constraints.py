@@ -202,10 +202,10 @@ def _flat(parts: Any, what: str) -> Array:
 
 
 def base_motion(function: Callable[[float], Any]) -> BaseMotion:
-    """A base that moves: `function(t)` returns its velocity and classical acceleration, and for torque rates its jerk.
+    """A base as the last release took it; now `plan(base_motion=...)` takes a function that returns its pose.
 
-    Each has six numbers, linear then angular, in base axes. The duration must be fixed. Gravity is taken to keep its
-    direction in base axes.
+    `function(t)` returns velocity and classical acceleration, six numbers each, linear then angular, in base axes, of
+    which angular velocity and linear acceleration count. The duration must be fixed. Gravity turns with the base.
     """
     if not callable(function):
         raise InputError(f"base_motion: expected a function of time, got {function!r}.")

@@ -220,4 +220,4 @@ def test_a_delta_picks_and_places():
     t = np.linspace(0.0, plan.duration, 1001)
     tau = lw.compile(robot).inverse_dynamics(plan.q(t), plan.qd(t), plan.qdd(t))
     assert np.abs(tau).max() <= 6.0 * OVER
-    np.testing.assert_allclose(plan.q(0.3 * plan.duration), [-0.06, 0.0, high], atol=1e-6)
+    np.testing.assert_allclose(plan.q(0.3 * plan.duration), [-0.06, 0.0, high], atol=2e-4)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.planning.constraints import base_motion
 from linkwise.planning.solvers.monitor import Monitor
 from support.arms import arm, still
 
@@ -193,7 +194,7 @@ def test_files_that_were_damaged(rr, tmp_path, name):
 
 
 def _carried(robot, motion):
-    return lw.plan(robot, START, GOAL, lw.cost.effort(), lw.base_motion(motion), duration=1.0)
+    return lw.plan(robot, START, GOAL, lw.cost.effort(), base_motion(motion), duration=1.0)
 
 
 def _pushed(robot, external):
@@ -268,7 +269,7 @@ MISTAKES = {
     "function": (lambda r: lw.plan(r, START, GOAL, lw.cost.function(lambda p: math.sin(p.q[0]))),
                  "function: expected a function"),
     "values": (lambda r: lw.plan(r, START, GOAL, lw.cost.function(lambda p: p.q)), "function: expected an expression"),
-    "base": (lambda r: lw.plan(r, START, GOAL, subject_to=lw.base_motion(lambda t: (np.zeros(6),) * 2)),
+    "base": (lambda r: lw.plan(r, START, GOAL, subject_to=base_motion(lambda t: (np.zeros(6),) * 2)),
              "fixed duration"),
 }  # fmt: skip
 

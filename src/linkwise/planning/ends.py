@@ -52,7 +52,8 @@ class State:
     def without(self, chart: Chart, joints: Sequence[str]) -> State:
         """The same with some joints of several degrees of freedom free, with all derivatives."""
         names = tuple(n for place in chart.leads if place.name in joints for n in place.names)
-        return replace(self, free=(*self.free, *names))
+        own = (self.free,) if isinstance(self.free, str) else tuple(self.free)
+        return replace(self, free=(*own, *names))
 
 
 def state_of(given: Any, which: str) -> State | None:

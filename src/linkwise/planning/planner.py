@@ -106,6 +106,7 @@ def plan(
         duals = guess.duals if isinstance(guess, Plan) else ()
         rounds = ROUNDS if refine else 1
         curve = first_motion(problem, guess)
+        Carrier.of(problem.environment, problem.robot, curve.duration)  # refuses what is not finite
         if knots == "free":
             problem, curve = free_knots(problem, curve, monitor, solver, iterations)
             duals = ()

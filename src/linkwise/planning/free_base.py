@@ -61,7 +61,7 @@ def free_base_rows(chart: Chart, basis: Basis, begin: list[Array], environment: 
         return [c - a - v * p.t - x * p.t * p.t * 0.5 for c, a, v, x in zip(p.centre, start, first, g, strict=True)]
 
     def momentum(p: Point) -> list[Scalar]:
-        return [h - h0 for h, h0 in zip(p.momentum[3:], kept, strict=True)]
+        return [h - h0 for h, h0 in zip(p.angular_momentum, kept, strict=True)]
 
     return [
         Rows(LABELS[1], AXES, fall, zero, zero, one, at=tuple(basis.abscissae[2:].tolist())),

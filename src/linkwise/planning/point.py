@@ -160,13 +160,13 @@ class Point:
         return list(found)
 
     @cached_property
-    def momentum(self) -> list[Scalar]:
-        """Linear momentum, and angular momentum about the centre of mass, in world axes."""
+    def angular_momentum(self) -> list[Scalar]:
+        """Of the moving links about their centre of mass, in world axes."""
         state = [*self._motion[:2]]
         if self._drives.levels:
             state = [[*x, *motors] for x, motors in zip(state, self._motors(0).theta, strict=False)]
         (found,) = centroidal_momentum.function(self._machine(self.tree), *state)
-        return list(found)
+        return list(found[3:])
 
     @cached_property
     def tau_dot(self) -> list[Scalar]:

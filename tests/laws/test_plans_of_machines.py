@@ -63,7 +63,8 @@ def planned(made: Case, **options):
     dyn = lw.compile(links)
     step = made.width * np.random.default_rng(3).uniform(-1.0, 1.0, links.nv)
     goal, still = dyn.integrate(links.q(), step, 1.0), np.zeros(links.nv)
-    top = 3.0 * float(np.abs(dyn.inverse_dynamics(links.q(), still, still)).max()) + 8.0
+    held = dyn.inverse_dynamics(links.q(), still, still)[6 if links.names[0] == "root_joint" else 0 :]
+    top = 3.0 * float(np.abs(held).max()) + 8.0
     if links.names[0] == "root_joint":  # floats: where it goes follows
         goal = {n: goal[links.slots[n].q] for n in links.names[1:]}
     around = {"base_motion": waves if made.base_motion else None, "external": {made.pushed: push}}

@@ -35,7 +35,7 @@ class State:
     qd: Any = 0.0
     qdd: Any = None
     qddd: Any = None
-    free: tuple[str, ...] = ()
+    free: Any = ()
 
     def values(self, chart: Chart, which: str) -> list[Array]:
         """Position and derivatives of the numbers on splines (n), nan where they are free; `q` has the numbers."""

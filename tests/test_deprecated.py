@@ -14,7 +14,7 @@ from linkwise.deprecated import MOVED, RENAMED_KEYS, addresses
 from linkwise.planning.problem_file import KEYS, TERMS, read_problem
 
 PAGE = Path(__file__).parents[1] / "docs" / "migration.md"
-OWN = ("reaction", "tool_path", "ParallelRobot")  # what they were is no longer one thing
+OWN = ("reaction", "tool_path", "ParallelRobot", "base_motion")  # what they were is no longer one thing
 STEPS = ("classical_acceleration", "component_acceleration", "difference", "integrate", "q_dot")
 
 

@@ -52,7 +52,6 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.loading import list_robots as list_robots
     from linkwise.loading import load as load
     from linkwise.loading import save as save
-    from linkwise.planning import base_motion as base_motion
     from linkwise.planning import inverse_kinematics as inverse_kinematics
     from linkwise.planning import plan as plan
     from linkwise.planning import retime as retime
@@ -100,7 +99,7 @@ _HOMES = {
     "linkwise.kernel.kernel": "Kernel",
     "linkwise.loading": "list_robots load save",
     "linkwise.platforms": "delta gough_stewart three_rrr",
-    "linkwise.planning": "base_motion inverse_kinematics plan retime scaler sweep",
+    "linkwise.planning": "inverse_kinematics plan retime scaler sweep",
     "linkwise.robot": """
         Drive Frame Friction Joint Limits Link Loop Mimic Motor Robot Spring beam khalil modified_dh permutation
         random_tree standard_dh

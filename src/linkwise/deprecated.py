@@ -25,6 +25,7 @@ MOVED: dict[str, str] = {
     "keep_out": "lw.limit.clearance",
     "bound": "lw.limit.function",
     **_in("lw.limit", "via passive cyclic mirrored"),
+    "base_motion": "lw.plan",
     # either
     "reaction": "lw.cost.reaction or lw.limit.reaction",
     "tool_path": "lw.cost.tool_path or lw.limit.tool_path",
@@ -73,6 +74,7 @@ MOVED: dict[str, str] = {
 # what an old name still gives where that is not what the new one does
 _KEPT = {
     **_in("linkwise.planning.either", "reaction tool_path"),
+    "base_motion": "linkwise.planning.constraints.base_motion",
     "ParallelRobot": "linkwise.platforms.former.parallel_robot",
     **_in("linkwise.kernel.steps", "classical_acceleration component_acceleration difference integrate q_dot"),
 }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.motion.environment import Environment
 from linkwise.planning.curve import Basis
 from linkwise.planning.ends import State
 from linkwise.planning.problem import Problem
@@ -65,13 +66,14 @@ CONSTRAINTS = {
 }
 
 
-def problem(minimize=None, constraint=None, duration=None, start=None, model=None) -> Problem:
+def problem(minimize=None, constraint=None, duration=None, start=None, model=None, around=None) -> Problem:
     words = Sum.of(minimize if minimize is not None else lw.cost.time())
     start = start or State([0.1, 0.2, -0.3])
     given = (constraint,) if constraint is not None else ()
     return Problem(
-        model or robot(), start, State([0.5, -0.4, 0.6]), words, given, Basis.uniform(4, 7), duration, points=1
-    )
+        model or robot(), start, State([0.5, -0.4, 0.6]), words, given, Basis.uniform(4, 7), duration, points=1,
+        environment=around or Environment(),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", TERMS)
@@ -136,3 +138,30 @@ def test_elastic_drives():
     close(hessian(program, x, 0.0, weights), differences(lambda at: weights @ dense(program, at), x))
     none = np.zeros(program.m)
     close(hessian(program, x, 1.0, none), differences(program.gradient, x))
+
+
+@pytest.mark.parametrize("soft", [False, True], ids=["rigid", "elastic"])
+def test_surroundings_that_change_in_time(soft):
+    """A base that moves and a load that changes, with a free duration: rows depend on the time s T as well."""
+    model = robot()
+    if soft:
+        joints = [dataclasses.replace(j, drive=lw.Drive(gear=2.0, stiffness=800.0)) for j in model.joints]
+        model = model.replace(*joints)
+    around = Environment.of(
+        model,
+        lambda t: lw.Pose.of((0.2 * sin(2.0 * t), 0.1 * t, 0.0), rpy=(0.3 * sin(t), 0.1 * t * t, 0.4 * t)),
+        {"tool": lambda t: (3.0 * sin(t), 1.0, t, 0.1 * t, 0.2, 0.0), "link1": (1.0, 0.0, -2.0, 0.0, 0.1, 0.0)},
+    )
+    asked = lw.limit.joints("effort", effort_rate=50.0)
+    made = problem(lw.cost.effort() + lw.cost.reaction("joint2"), asked, model=model, around=around)
+    program, defined, x = set_up(made)
+    assert made.orders == (6 if soft else 4)
+    close(program.g(x), defined.g(x), 1e-12)
+    defined.check_slopes(dense(program, x), defined.g, x)
+    defined.check_slopes(program.gradient(x), defined.f, x)
+    weights = np.random.default_rng(3).normal(size=program.m)
+    close(hessian(program, x, 0.0, weights), differences(lambda at: weights @ dense(program, at), x), 3e-8)
+    close(hessian(program, x, 1.0, np.zeros(program.m)), differences(program.gradient, x), 3e-8)
+    seen = lw.limit.via(0.4, frame="tool", position=(0.2, 0.1, 0.4))
+    program, defined, x = set_up(problem(constraint=seen, model=model, around=around))
+    defined.check_slopes(dense(program, x), defined.g, x)

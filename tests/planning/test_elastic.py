@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.motion.base_motion import BaseMotion
+from linkwise.scalar import sin
 
 
 def elastic(stiffness: float) -> lw.Robot:
@@ -35,7 +37,7 @@ def test_motor_torques_keep_their_limits():
     forces = lw.compile(robot).inverse_dynamics(*whole)
     np.testing.assert_allclose(forces[:, :2], 0.0, atol=1e-9)
     np.testing.assert_allclose(forces[:, robot.motors], tau, atol=1e-9)
-    assert "tau_dot.joint1" not in plan.columns()
+    assert "tau_dot.joint1" in plan.columns()
     assert plan["wrench.joint2.fx"].shape == plan.times().shape
 
 
@@ -58,24 +60,77 @@ def test_stiff_springs_tend_to_the_rigid_robot():
     assert abs(times[2]) < 1e-4
 
 
-def test_what_elastic_drives_have_not():
-    with pytest.raises(lw.InputError, match="effort_rate: expected rigid drives"):
-        fastest(elastic(300.0), lw.limit.joints(effort_rate=100.0))
+def test_rates_of_torques_have_limits():
+    robot = elastic(300.0)
+    free = fastest(robot)
+    bound = fastest(robot, lw.limit.joints(effort_rate=120.0))
+    assert bound.converged, bound.words
+    assert bound.duration > free.duration
+    t = np.linspace(0.0, bound.duration, 2001)
+    assert np.abs(np.diff(bound.tau(t), axis=0) / np.diff(t)[:, None]).max() <= 120.0 * 1.002
+    np.testing.assert_allclose(bound.tau_dot(t)[1:-1], (bound.tau(t[2:]) - bound.tau(t[:-2])) / (t[2] - t[0]), atol=0.5)
+
+
+def test_limits_of_springs_that_are_not_known():
     with pytest.raises(lw.InputError, match="has none"):
         fastest(elastic(300.0), lw.limit.joints("deflection"))
 
 
-def test_a_base_that_moves_is_refused():
-    """Motors behind springs would need further derivatives of its motion."""
-    shaken = lw.base_motion(lambda t: (np.zeros(6), np.zeros(6)))
-    with pytest.raises(lw.InputError, match="base_motion: expected rigid drives"):
-        lw.plan(elastic(300.0), [0.0, 0.0], [0.5, 0.5], lw.cost.effort(), shaken, duration=1.0)
+def test_a_base_that_moves():
+    """Motors behind springs follow from further derivatives of the base's motion."""
+    robot = elastic(300.0)
+
+    def shaken(t):
+        return lw.Pose.of((0.05 * sin(6.0 * t), 0.0, 0.0), rpy=(0.2 * sin(2.0 * t), 0.0, 0.5 * t))
+
+    plan = fastest(robot, base_motion=shaken)
+    assert plan.converged, plan.words
+    t = np.linspace(0.0, plan.duration, 501)
+    around = {"base_motion": True, "gravity": "input"}
+    *base, gravity = BaseMotion(shaken).inputs(t, robot.gravity, 4)
+    motion = [plan.curve(t, k) for k in range(5)]
+    motors = lw.compile(robot, lw.algorithms.elastic_feedforward, **around)(*motion, *base, gravity)
+    whole = [np.hstack(pair) for pair in zip(motion[:3], motors[:3], strict=True)]
+    tau = lw.compile(robot, **around).inverse_dynamics(*whole, *base[:2], gravity)
+    np.testing.assert_allclose(tau[:, :2], 0.0, atol=1e-9)
+    np.testing.assert_allclose(plan.tau(t), tau[:, robot.motors], atol=1e-7)
+    assert np.abs(tau[:, robot.motors]).max() <= 10.0 * 1.002
+
+
+def carrying(link=None) -> lw.Robot:
+    rr = lw.load("rr")
+    drive = lw.Drive(motor=lw.Motor(link, mass=0.1, rotor=2e-4), gear=10.0, stiffness=300.0)
+    return rr.replace(*(dataclasses.replace(j, drive=drive) for j in rr.joints if j.nv))
 
 
 def test_motors_that_springs_carry():
-    """Where the load of a spring has further motors, their stretch is left out of it, and the plan is still found."""
-    rr = lw.load("rr")
-    drive = lw.Drive(motor=lw.Motor(mass=0.1, rotor=2e-4), gear=10.0, stiffness=300.0)
-    plan = fastest(rr.replace(*(dataclasses.replace(j, drive=drive) for j in rr.joints if j.nv)))
+    """Where the load of a spring has further motors their stretch counts, by two derivatives more."""
+    robot = carrying()
+    plan = fastest(robot)
     assert plan.converged, plan.words
-    assert np.abs(plan.tau(plan.times())).max() <= 10.0 * 1.002
+    assert plan.curve.basis.degree == 7
+    assert plan.notes == ()
+    t = np.linspace(0.0, plan.duration, 2001)
+    exact = lw.compile(robot, lw.algorithms.elastic_feedforward, order=4)(*(plan.curve(t, k) for k in range(7)))
+    assert np.abs(exact.tau).max() <= 10.0 * 1.002
+    np.testing.assert_allclose(plan.tau(t), exact.tau, atol=1e-9)
+
+
+def test_what_is_neglected_is_said(tmp_path):
+    """Motors on links that they move have no closed form: the plan says what it leaves out, and how much that is."""
+    plan = fastest(carrying("link2"))
+    assert plan.converged, plan.words
+    (note,) = plan.notes
+    assert "carried by links that they move" in note
+    assert note in plan.words
+    t = plan.times()
+    assert 0.0 < np.abs(plan.unbalanced(t)).max() < 3.0
+    plan.save(tmp_path / "plan.npz")
+    assert lw.planning.Plan.load(tmp_path / "plan.npz").notes == plan.notes
+    (damped,) = fastest(elastic(300.0).replace(*_damped())).notes
+    assert damped.startswith("damping of springs is neglected in the motors' motion: joint1, joint2; exact torques")
+
+
+def _damped():
+    drive = lw.Drive(gear=10.0, stiffness=300.0, damping=0.2)
+    return [dataclasses.replace(j, drive=drive, armature=0.02) for j in lw.load("rr").joints if j.nv]

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.motion.base_motion import BaseMotion
 from linkwise.planning.curve import Basis
 from linkwise.planning.guess import first_motion
 from linkwise.planning.problem import Problem
 from linkwise.planning.words import Sum
+from linkwise.scalar import cos, sin
 from support.command import linkwise
 from support.programs import close, dense, differences, hessian, set_up
 
@@ -148,15 +150,16 @@ def test_a_base_that_moves():
     """Torques, their rates and reactions are those of the closed chain on that base."""
 
     def shaken(t):
-        s, c = np.sin(5.0 * t), np.cos(5.0 * t)
-        return np.zeros(6), [20.0 * s, 0, 10.0 * c, 0, 0, 0], [100.0 * c, 0, -50.0 * s, 0, 0, 0]
+        return lw.Pose.of((-0.8 * sin(5.0 * t), 0.0, -0.4 * cos(5.0 * t)), rpy=(0.0, 0.3 * t, 0.0))
 
-    rows = [lw.base_motion(shaken), lw.limit.joints(effort_rate=500.0), lw.limit.reaction("tip", force=60.0)]
-    found = lw.plan(lw.load("fivebar"), *ENDS, lw.cost.effort(), rows, duration=0.5, control_points=12)
+    rows = [lw.limit.joints(effort_rate=500.0), lw.limit.reaction("tip", force=60.0)]
+    found = lw.plan(
+        lw.load("fivebar"), *ENDS, lw.cost.effort(), rows, duration=0.5, control_points=12, base_motion=shaken
+    )
     assert found.converged, found.words
     t = np.linspace(0.0, 0.5, 201)
-    base = [np.array(x) for x in zip(*map(shaken, t), strict=True)]
-    dyn = lw.compile(found.robot, base_motion=True)
+    base = BaseMotion(shaken).inputs(t, found.robot.gravity, 3)
+    dyn = lw.compile(found.robot, base_motion=True, gravity="input")
     motion = [f(t) for f in (found.q, found.qd, found.qdd, found.qddd)]
     exact = dyn.joint_wrench_rates(*motion, *base)
     np.testing.assert_allclose(found.tau(t), exact.tau, atol=1e-8)

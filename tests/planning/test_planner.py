@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.planning.constraints import base_motion
 from linkwise.planning.solvers.monitor import Monitor
 from support.arms import arm, still
 
@@ -192,18 +193,24 @@ def test_files_that_were_damaged(rr, tmp_path, name):
         lw.planning.Plan.load(file)
 
 
-def _floating():
-    return lw.random_tree(3, 2, floating=True)
-
-
 def _carried(robot, motion):
-    return lw.plan(robot, START, GOAL, lw.cost.effort(), lw.base_motion(motion), duration=1.0)
+    return lw.plan(robot, START, GOAL, lw.cost.effort(), base_motion(motion), duration=1.0)
+
+
+def _pushed(robot, external):
+    return lw.plan(robot, START, GOAL, lw.cost.effort(), external=external)
 
 
 MISTAKES = {
     "no robot": (lambda r: lw.plan("rr", START, GOAL), "expected a Robot"),
     "still": (lambda r: lw.plan(still()), "expected a robot that moves"),
-    "floating": (lambda r: lw.plan(_floating()), "floating joint"),
+    "base is no pose": (lambda r: lw.plan(r, START, GOAL, base_motion=lambda t: 3), "returns a Pose"),
+    "external frame": (lambda r: _pushed(r, {"toll": np.zeros(6)}), "unknown frame or link 'toll'"),
+    "external words": (lambda r: _pushed(r, {"link2": "up"}), "external 'link2': expected a Wrench"),
+    "external list": (lambda r: _pushed(r, [1, 2]), "expected wrenches by frame"),
+    "external nan": (lambda r: _pushed(r, {"link2": [np.nan] * 6}), "expected finite numbers"),
+    "external function": (lambda r: _pushed(r, {"link2": lambda t: [np.interp(t, [0, 1], [0, 1])] * 6}), "be traced"),
+    "free end": (lambda r: lw.plan(r, lw.planning.State(START, free=("elbow",)), GOAL), "in start free"),
     "short start": (lambda r: lw.plan(r, [0.0], GOAL), "expected 2 finite positions.*joint1, joint2"),
     "nan": (lambda r: lw.plan(r, [0.0, np.nan], GOAL), "finite"),
     "unknown joint": (lambda r: lw.plan(r, {"elbow": 1.0}, GOAL), "unknown joint"),
@@ -262,7 +269,7 @@ MISTAKES = {
     "function": (lambda r: lw.plan(r, START, GOAL, lw.cost.function(lambda p: math.sin(p.q[0]))),
                  "function: expected a function"),
     "values": (lambda r: lw.plan(r, START, GOAL, lw.cost.function(lambda p: p.q)), "function: expected an expression"),
-    "base": (lambda r: lw.plan(r, START, GOAL, subject_to=lw.base_motion(lambda t: (np.zeros(6),) * 2)),
+    "base": (lambda r: lw.plan(r, START, GOAL, subject_to=base_motion(lambda t: (np.zeros(6),) * 2)),
              "fixed duration"),
 }  # fmt: skip
 

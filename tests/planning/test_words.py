@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.motion.base_motion import BaseMotion
+from linkwise.scalar import sin
 from support import pinocchio_bridge as bridge
 
 START, GOAL = [0.0, -2.0], [1.0, -1.0]
@@ -184,27 +186,94 @@ def test_an_acrobot_swings_up(tmp_path):
     assert np.abs(bridge.rnea(robot, theirs, plan.q(t), plan.qd(t), plan.qdd(t))[:, 0]).max() <= 0.051
 
 
+def shaken(t):
+    return lw.Pose.of((-0.12 * sin(5.0 * t), 0.0, 0.0), rpy=(0.4 * t, 0.5 * sin(3.0 * t), t))
+
+
 def test_a_base_that_moves(rr, tmp_path):
-    """On a base that shakes the torques of a plan are those of inverse dynamics on that base."""
-
-    def shaken(t):
-        return np.zeros(6), [3.0 * np.sin(5.0 * t), 0.0, 0.0, 0.0, 0.0, 0.0]
-
-    plan, t = planned(rr, lw.base_motion(shaken), minimize=lw.cost.effort(), duration=0.8)
-    kernel = lw.compile(rr, lw.inverse_dynamics, base_motion=True)
-    v, a = (np.array(x) for x in zip(*map(shaken, t), strict=True))
-    tau = kernel(plan.q(t), plan.qd(t), plan.qdd(t), v, a)
+    """On a base that shakes and turns, torques are those of inverse dynamics on it; gravity turns in its axes."""
+    more = [lw.limit.joints(effort_rate=120.0)]
+    plan, t = planned(rr, *more, minimize=lw.cost.effort(), duration=0.8, base_motion=shaken)
+    *base, gravity = BaseMotion(shaken).inputs(t, rr.gravity)
+    motion = plan.q(t), plan.qd(t), plan.qdd(t)
+    around = {"base_motion": True, "gravity": "input"}
+    tau = lw.compile(rr, lw.inverse_dynamics, **around)(*motion, *base, gravity)
     total = np.trapezoid((tau * tau).sum(axis=1), t)
     assert total == pytest.approx(plan.objective, rel=1e-3)
     # what the plan hands out is on that base too, also from a file
     plan.save(tmp_path / "shaken.npz")
     for one in (plan, lw.planning.Plan.load(tmp_path / "shaken.npz")):
         np.testing.assert_allclose(one.tau(t), tau, atol=1e-8)
-        wrench = lw.compile(rr, lw.joint_wrenches, base_motion=True)(plan.q(t), plan.qd(t), plan.qdd(t), v, a).wrench
+        wrench = lw.compile(rr, lw.joint_wrenches, **around)(*motion, *base, gravity).wrench
         np.testing.assert_allclose(one.wrenches(t), wrench, atol=1e-8)
         assert one.tau(0.1).shape == (2,)
     still, _ = planned(rr, minimize=lw.cost.effort(), duration=0.8)
     assert abs(still.objective - plan.objective) > 1e-3
+
+
+def test_torque_rates_on_a_base_that_turns(rr):
+    """tau_dot is the derivative of the plan's own tau, for a free duration too, and both are within their limits."""
+    limits = lw.limit.joints(effort=12.0, effort_rate=200.0)
+    plan = lw.plan(rr, START, GOAL, subject_to=limits, base_motion=shaken, solver="uno")
+    assert plan.converged, plan.words
+    breaks = np.array(plan.curve.basis.breaks) * plan.duration
+    t, h = breaks[:-1] + 0.4 * np.diff(breaks), 1e-5
+    slope = (8.0 * (plan.tau(t + h) - plan.tau(t - h)) - (plan.tau(t + 2 * h) - plan.tau(t - 2 * h))) / (12.0 * h)
+    np.testing.assert_allclose(plan.tau_dot(t), slope, atol=1e-6 * 200.0)
+    fine = np.linspace(0.0, plan.duration, 2001)
+    assert np.abs(plan.tau_dot(fine)).max() <= 200.0 * 1.002
+    assert np.abs(plan.tau(fine)).max() <= 12.0 * 1.002
+
+
+def test_frames_are_in_the_world_of_a_base_that_moves(rr):
+    """A point that the tool passes stands in the world, under a base that carries the arm along."""
+    arm = rr.add(lw.Frame("tool", "link2", lw.Pose.of((0.3, 0.0, 0.0))))
+    wanted = lw.compile(arm).pose([0.4, -1.2], "tool")[:3, 3] + np.array([0.1, 0.0, 0.0])
+    where = lw.limit.via(0.5, frame="tool", position=wanted)
+    plan, _ = planned(arm, where, base_motion=lambda t: lw.Pose.of((0.2 * t, 0.0, 0.0)), duration=1.0)
+    tool = lw.compile(arm).pose(plan.q(0.5), "tool")[:3, 3]
+    np.testing.assert_allclose(tool, wanted - np.array([0.1, 0.0, 0.0]), atol=2e-4)
+
+
+def test_the_base_as_the_last_release_took_it(rr):
+    """Velocity and acceleration by time become a pose: the same torques, with gravity that turns."""
+
+    def told(t):
+        v, a, _ = BaseMotion(slow).inputs(t, rr.gravity)
+        return v, a
+
+    def slow(t):
+        return lw.Pose.of((0.05 * sin(4.0 * t), 0.0, 0.0), rpy=(0.0, 0.0, 0.6 * t))
+
+    asked = {"minimize": lw.cost.effort(), "duration": 0.8}
+    with pytest.warns(DeprecationWarning, match=r"lw.base_motion is now lw.plan"):
+        old = lw.base_motion
+    ours, t = planned(rr, base_motion=slow, **asked)
+    theirs, _ = planned(rr, old(told), **asked)
+    np.testing.assert_allclose(theirs.tau(t), ours.tau(t), atol=1e-5)
+
+
+def test_external_loads(rr, tmp_path):
+    """A load that is constant in the tool's axes, and one that changes in time, are in torques, rates and reactions."""
+    loads = {
+        "link2": [3.0, -2.0, 0.0, 0.0, 0.0, 0.3],
+        "link1": lambda t: lw.Wrench(lw.Vec3(0.0, 4.0 * sin(9.0 * t), 0.0)),
+    }
+    rows = [lw.limit.joints(effort_rate=150.0), lw.limit.reaction("joint2", force=30.0)]
+    plan, t = planned(rr, *rows, external=loads)
+    f = np.zeros((len(t), 2, 6))
+    f[:, 0], f[:, 1, 1] = loads["link2"], 4.0 * np.sin(9.0 * t)
+    found = lw.compile(rr, lw.joint_wrenches, external=tuple(loads))(plan.q(t), plan.qd(t), plan.qdd(t), f)
+    np.testing.assert_allclose(plan.tau(t), found.tau, atol=1e-8)
+    np.testing.assert_allclose(plan.wrenches(t), found.wrench, atol=1e-8)
+    assert np.abs(found.tau).max() <= 10.0 * 1.002
+    assert np.linalg.norm(found.wrench[:, 1, :3], axis=1).max() <= 30.0 * 1.002
+    slope = np.diff(found.tau, axis=0) / np.diff(t)[:, None]
+    assert np.abs(slope).max() <= 150.0 * 1.002
+    np.testing.assert_allclose(slope, plan.tau_dot(t[:-1] + 0.5 * np.diff(t)), atol=0.3)
+    plan.save(tmp_path / "loaded.npz")
+    np.testing.assert_allclose(lw.planning.Plan.load(tmp_path / "loaded.npz").tau(t), found.tau, atol=1e-8)
+    assert plan.notes == ()
 
 
 @pytest.mark.slow

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from linkwise.planning.point import ORDERS, Point
+from linkwise.planning.drives import drives_of
+from linkwise.planning.point import Point
 from linkwise.planning.problem import GAUSS, Problem
 from linkwise.planning.terms import Time
 
@@ -20,14 +21,15 @@ class Defined:
         every = self.variables.lower.astype(x.dtype)
         every[self.variables.free] = x
         P, T = every[:-1].reshape(-1, self.made.chart.n), every[-1]
-        stack = [self.made.basis.matrix(s, d) @ P / T**d for d in range(ORDERS)]
+        stack = [self.made.basis.matrix(s, d) @ P / T**d for d in range(drives_of(self.made.robot).orders)]
         return [[z[i].tolist() for z in stack] for i in range(len(s))], P, T
 
     def rows(self, groups, x, s):
-        motions, _, _ = self.motions(x, s)
+        motions, _, T = self.motions(x, s)
         found = []
         for i, motion in enumerate(motions):
-            point = Point(self.made.robot, motion, float(s[i]), chart=self.made.chart)
+            made, now = self.made, complex(T * s[i]) if np.iscomplexobj(T) else float(T * s[i])
+            point = Point(made.robot, motion, float(s[i]), (), made.chart, made.environment, now)
             for g in groups:
                 point.data = g.data(np.array([s[i]]))[0].tolist() if g.data else []
                 found.append(np.array(g.function(point)))

@@ -27,7 +27,7 @@ INPUTS: dict[str, Shape] = {
 MOTION = ("q", "qd", "qdd", "qddd", "qdddd", "qddddd", "qdddddd")  # a position and its derivatives
 INPUTS |= dict.fromkeys(MOTION[1:], ("nv",))
 # the same of the joints alone, where motors behind springs have coordinates too
-LOADS = ("q_load", "qd_load", "qdd_load", "qddd_load", "qdddd_load", "q5_load", "q6_load", "q7_load", "q8_load")
+LOADS = ("q_load", "qd_load", "qdd_load", "qddd_load", "qdddd_load", *(f"q{k}_load" for k in range(5, 10)))
 INPUTS |= {"q_load": ("nl",), **dict.fromkeys(LOADS[1:], ("nj",))}
 # what a controller is to follow, of the joints alone
 REFERENCES = ("q_ref", "qd_ref", "qdd_ref", "qddd_ref", "qdddd_ref")

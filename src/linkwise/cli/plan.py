@@ -73,7 +73,7 @@ def plan(
 def _facts(result: Plan) -> dict[str, Any]:
     t = result.times()
     tops = {"top speed": _tops(result, "qd", t), "top torque": _tops(result, "tau", t)}
-    tops["top torque rate"] = _tops(result, "tau_dot", t) if result.has_rates else {}
+    tops["top torque rate"] = _tops(result, "tau_dot", t)
     names = dict.fromkeys([*tops["top speed"], *tops["top torque"]])
     return {
         "robot": result.robot.name,

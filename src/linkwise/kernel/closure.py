@@ -18,12 +18,14 @@ from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
 FOLLOWERS = "followers"
+POSITIONS = ("q", "q_load")  # of what leads, with motors behind springs or without
+SHARED = (*POSITIONS, "parameters")
 KEPT = 16  # guesses for which a function has been made
 
 
 def port(robot: Robot, options: Options, standard: Sequence[Port]) -> list[Port]:
     """The hidden input of what Newton's method finds, where an algorithm takes positions of a robot that needs it."""
-    if not robot.follows or "q" not in [p.name for p in standard]:
+    if not robot.follows or not any(p.name in POSITIONS for p in standard):
         return []
     sought = options.structure(robot).sought
     return [Port(FOLLOWERS, (len(sought),))] if sought else []
@@ -36,7 +38,7 @@ def closed(program: Program, robot: Robot, options: Options) -> Program:
     if not any(n.index in read for n in program.leaves[at]):
         inputs = tuple(p for p in program.inputs if p.name != FOLLOWERS)
         return replace(program, inputs=inputs, leaves=program.leaves[:at] + program.leaves[at + 1 :])
-    return replace(program, before=loop(robot, options, [p for p in program.inputs if p.name in ("q", "parameters")]))
+    return replace(program, before=loop(robot, options, [p for p in program.inputs if p.name in SHARED]))
 
 
 def guided(call: Callable[..., Any], robot: Robot, other: Callable[[Robot], Callable[..., Any]]) -> Callable[..., Any]:
@@ -82,7 +84,9 @@ def reference_of(robot: Robot, guess: Any) -> dict[str, tuple[float, ...]]:
 
 
 def loop(robot: Robot, options: Options, shared: Sequence[Port]) -> Before:
-    """Newton's method from the robot's reference to the input `q`."""
+    """Newton's method from the robot's reference to the input `q`, or `q_load`."""
+    lead = next(p.name for p in shared if p.name in POSITIONS)
+    robot = robot if lead == "q" else robot.rigid()
     structure = options.structure(robot)
     begin = newton.start(Machine(Tree.of(robot), Tree.of(robot), structure))
     carried = [Port(f"newton_{name}", (len(x),)) for name, x in begin._asdict().items()]
@@ -91,7 +95,7 @@ def loop(robot: Robot, options: Options, shared: Sequence[Port]) -> Before:
         given = dict(zip((p.name for p in shared), inputs[len(carried) :], strict=True))
         model = options.model(robot, given)
         machine = Machine(Tree.of(model), Tree.of(model), structure.with_numbers_of(model))
-        now, left = newton.turn(machine, given["q"], newton.State(*inputs[: len(carried)]))
+        now, left = newton.turn(machine, given[lead], newton.State(*inputs[: len(carried)]))
         return [*now, [left]]
 
     outputs = [*(Port(f"next_{p.name}", p.shape) for p in carried), Port("left", ())]

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 CLOSURES = ("auto", "newton")
 DTYPES = ("float64", "float32")
 # of the base, in its axes: its velocity, its classical acceleration, and the derivatives of that in the world
-BASE = ("base_velocity", "base_acceleration", "base_jerk", "base_snap", "base_crackle", "base_pop")
+BASE = (
+    "base_velocity", "base_acceleration", "base_jerk", "base_snap", "base_crackle", "base_pop", "base_lock",
+    "base_drop", "base_shot",
+)  # fmt: skip
 Laws = tuple[tuple[str, tuple[Callable[..., Any], ...]], ...]  # of frames or joints, by name
 
 

@@ -208,14 +208,15 @@ class Linkage:
 
     def drive_rows(self) -> list[Vector]:
         """The drives' rates for a unit of each leading velocity."""
-        return [[column[v] for column in self.columns] for v in self._drive_places]
+        return [[column[v] for column in self.columns] for v in self.drive_places]
 
     def drive_rates(self, qd: Sequence[Scalar]) -> Vector:
         """The drives' rates in a motion of the tree."""
-        return [qd[v] for v in self._drive_places]
+        return [qd[v] for v in self.drive_places]
 
     @property
-    def _drive_places(self) -> tuple[int, ...]:
+    def drive_places(self) -> tuple[int, ...]:
+        """Where in forces of the tree the drives push."""
         return self.part.independent if self.all_lead else self.part.active
 
     def newton_system(self) -> tuple[Block, Solver]:
@@ -253,7 +254,7 @@ class Linkage:
     def applied(self, torques: Sequence[Scalar]) -> Vector:
         """The generalised forces of the tree that the drives exert."""
         full: Vector = [0.0] * self.tree.nv
-        for v, x in zip(self._drive_places, torques, strict=True):
+        for v, x in zip(self.drive_places, torques, strict=True):
             full[v] = x
         return full
 

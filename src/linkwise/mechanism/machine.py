@@ -78,6 +78,14 @@ class Machine:
         return self.structure.drive_places
 
     @property
+    def tree_drives(self) -> tuple[int, ...]:
+        """Where they are in forces of the tree."""
+        robot = self.structure.robot
+        slots = robot.opened().slots
+        places = [slots[n].v + k for n in robot.drives for k in range(slots[n].nv)]
+        return tuple(places[k] for k in self.drives)
+
+    @property
     def unknowns(self) -> tuple[Scalar, ...]:
         """Positions that are given beside those that lead."""
         return self.followers or ()
@@ -120,6 +128,12 @@ class Machine:
     def without_forces(self) -> Machine:
         """The same machine without friction and springs, so that inertia alone is left."""
         return replace(self, tree=self.tree.without_forces())
+
+    def unsprung(self) -> Machine:
+        """The same with nothing between motors and their joints, which drives then push; motors do not lead."""
+        rigid, own = structure_of(self.structure.robot.rigid(), not self.structure.forms), self.structure.part.couplings
+        structure = replace(rigid, part=replace(rigid.part, couplings=own))
+        return replace(self, tree=self.tree.unsprung(), structure=structure)
 
     def at(self, q: Sequence[Scalar], closed: bool = True) -> Linkage:
         """The machine in one configuration of what leads; not `closed` while Newton's method is at work."""

@@ -3,7 +3,6 @@
 What a plan makes small is in `linkwise.cost`, what it respects in `linkwise.limit`.
 """
 
-from linkwise.planning.constraints import base_motion as base_motion
 from linkwise.planning.ends import State as State
 from linkwise.planning.families import sweep as sweep
 from linkwise.planning.online import Scaler as Scaler

@@ -79,6 +79,11 @@ class Chart:
         """Of all numbers."""
         return tuple(n for place in (*self.leads, *self.sought) for n in place.names)
 
+    @cached_property
+    def lengths(self) -> tuple[bool, ...]:
+        """For each whether it is a length, else an angle."""
+        return tuple(length for place in (*self.leads, *self.sought) for length in place.kind.lengths)
+
     @property
     def n(self) -> int:
         """How many there are."""
@@ -173,7 +178,7 @@ def _places(robot: Robot) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
         q, v = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
         leads.append(Place(name, slot.kind, q, v, slice(at, at + slot.nv)))
         at += slot.nv
-    if robot.loops:
+    if robot.follows:
         wanted, names, q0, v0 = structure_of(robot).sought, _position_names(robot), 0, 0
         for kind, places, _ in Tree.of(robot).coordinates:
             if kind.nv and places.start in wanted:
@@ -225,15 +230,10 @@ def _turn_between(start: Sequence[float], end: Sequence[float]) -> list[float]:
 @lru_cache(maxsize=KEPT)
 def joint_places(robot: Robot) -> dict[str, tuple[int, int]]:
     """Joints of one degree of freedom, those that follow too, and their places in positions and velocities of all."""
-    every = robot.opened()
-    return {n: (every.slots[n].q, every.slots[n].v) for n in every.names if every.slots[n].nv == 1}
+    every, own = robot.opened().slots, [j.name for j in robot.joints]
+    return {n: (every[n].q, every[n].v) for n in own if n in every and every[n].nv == 1}
 
 
 def joint_names(robot: Robot) -> tuple[str, ...]:
     """Joints whose motion can be limited: those of one degree of freedom, those that follow too."""
     return tuple(joint_places(robot))
-
-
-def drive_names(robot: Robot) -> tuple[str, ...]:
-    """Joints that are driven, in the order of the torques of a plan."""
-    return robot.drives if robot.loops else robot.names

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.planning.chart import chart_of, drive_names
+from linkwise.planning.chart import chart_of
 from linkwise.planning.curve import Array, Basis
+from linkwise.planning.drives import drive_names
 from linkwise.planning.point import Point, carriers
 from linkwise.planning.rows import LinearRows, Rows, symmetric
 from linkwise.planning.words import Constraint, chosen_joints, finite, fraction, positive
@@ -201,10 +202,10 @@ def _flat(parts: Any, what: str) -> Array:
 
 
 def base_motion(function: Callable[[float], Any]) -> BaseMotion:
-    """A base that moves: `function(t)` returns its velocity and classical acceleration, and for torque rates its jerk.
+    """A base as the last release took it; now `plan(base_motion=...)` takes a function that returns its pose.
 
-    Each has six numbers, linear then angular, in base axes. The duration must be fixed. Gravity is taken to keep its
-    direction in base axes.
+    `function(t)` returns velocity and classical acceleration, six numbers each, linear then angular, in base axes, of
+    which angular velocity and linear acceleration count. The duration must be fixed. Gravity turns with the base.
     """
     if not callable(function):
         raise InputError(f"base_motion: expected a function of time, got {function!r}.")

@@ -54,6 +54,10 @@ class Basis:
         k = self.knots
         return np.array([k[i + 1 : i + 1 + self.degree].mean() for i in range(self.count)])
 
+    def lower(self, order: int) -> Basis:
+        """The basis of a derivative of its curves."""
+        return Basis(max(self.degree - order, 0), self.breaks)
+
     def matrix(self, s: Any, order: int = 0) -> Array:
         """d^order/ds^order of all shape functions at points s (n, count)."""
         if order > self.degree:

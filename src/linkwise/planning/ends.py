@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,11 @@ import numpy as np
 from linkwise.errors import InputError
 from linkwise.planning.chart import Chart
 from linkwise.planning.curve import Array, Basis
+from linkwise.planning.free_base import floating_numbers
 from linkwise.planning.rows import Rows
-from linkwise.planning.words import per_joint
+from linkwise.planning.words import chosen_joints, per_joint
 
+NEAR = 1e-3  # m, by which a base that nothing drives may be off its goal
 DERIVATIVES = ("position", "velocity", "acceleration", "jerk")
 
 
@@ -26,39 +28,32 @@ class State:
         qd: velocities, at rest if not given.
         qdd: accelerations.
         qddd: jerks.
+        free: numbers on splines that are free, with all derivatives.
     """
 
     q: Any = None
     qd: Any = 0.0
     qdd: Any = None
     qddd: Any = None
+    free: Any = ()
 
     def values(self, chart: Chart, which: str) -> list[Array]:
-        """Position and derivatives of the numbers on splines (n), nan where they are free."""
-        found = []
+        """Position and derivatives of the numbers on splines (n), nan where they are free; `q` has the numbers."""
+        found, open_ = [], np.isin(chart.names, chosen_joints(chart.names, self.free, f"{which} free"))
         for name, value in zip(DERIVATIVES, (self.q, self.qd, self.qdd, self.qddd), strict=True):
             if value is None:
                 found.append(np.full(chart.n, np.nan))
             elif name == "position":
-                found.append(_position(chart, value, which))
+                found.append(np.asarray(value, dtype=float))
             else:
                 found.append(per_joint(chart.names, value, f"{which} {name}", 0.0))
-        return found
+        return [np.where(open_, np.nan, x) for x in found]
 
-
-def _position(chart: Chart, value: Any, which: str) -> Array:
-    if isinstance(value, Mapping):
-        return chart.robot.q(value)[: chart.n]  # without motors behind springs
-    try:
-        q = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        q = np.zeros(0)
-    if q.shape != (chart.n,) or not np.isfinite(q).all():
-        raise InputError(
-            f"{which}: expected {chart.n} finite positions, or positions by joint, got {value!r}."
-            f" The joints are {', '.join(chart.names)}."
-        )
-    return q
+    def without(self, chart: Chart, joints: Sequence[str]) -> State:
+        """The same with some joints of several degrees of freedom free, with all derivatives."""
+        names = tuple(n for place in chart.leads if place.name in joints for n in place.names)
+        own = (self.free,) if isinstance(self.free, str) else tuple(self.free)
+        return replace(self, free=(*own, *names))
 
 
 def state_of(given: Any, which: str) -> State | None:
@@ -86,7 +81,10 @@ def ends(chart: Chart, basis: Basis, start: State | None, goal: State | None, du
         if state is None:
             continue
         open_: dict[int, Array] = {}
-        for order, value in enumerate(state.values(chart, which)):
+        values = state.values(chart, which)
+        if which == "goal":
+            rows += _drifting(chart, values)
+        for order, value in enumerate(values):
             fixable = np.isfinite(value) & ((value == 0.0) | (order == 0) | (duration is not None))
             if order > basis.degree or not np.isfinite(value).any():
                 continue
@@ -105,13 +103,28 @@ def ends(chart: Chart, basis: Basis, start: State | None, goal: State | None, du
     return Ends(fixed, tuple(rows))
 
 
+def _drifting(chart: Chart, values: list[Array]) -> list[Rows]:
+    """Rows that bring a base that nothing drives near its goal, whose derivatives and positions are taken out."""
+    drift = floating_numbers(chart)
+    for value in values[1:]:
+        value[drift] = np.nan
+    at = [k for k in drift if chart.lengths[k] and np.isfinite(values[0][k])]
+    if not at:
+        return []
+    goal, near = values[0][at], np.full(len(at), NEAR)
+    values[0][at] = np.nan
+    names = tuple(chart.names[k] for k in at)
+    return [Rows("goal position", names, lambda p: [p.numbers[0][k] for k in at], goal - near, goal + near, near,
+                 at=(1.0,))]  # fmt: skip
+
+
 def _rows(chart: Chart, which: str, order: int, value: Array, s: float) -> Rows:
     """Rows that hold a derivative at an end."""
     at = np.flatnonzero(np.isfinite(value)).tolist()
     size = np.maximum(np.abs(value[at]), 1.0)
 
     def function(p: Any) -> list[Any]:
-        return [(p.q, p.qd, p.qdd, p.qddd)[order][k] for k in at]
+        return [p.numbers[order][k] for k in at]
 
     names = tuple(chart.names[k] for k in at)
     return Rows(f"{which} {DERIVATIVES[order]}", names, function, value[at], value[at], size, at=(s,))

@@ -20,6 +20,7 @@ from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.problem import Worst
 from linkwise.planning.program import Dual
 from linkwise.planning.result import Plan
+from linkwise.robot.robot import Robot
 
 SUFFIXES = (".npz", ".csv")
 
@@ -38,6 +39,10 @@ class Meta(msgspec.Struct):
     facts: dict[str, Any]
     duals: list[tuple[str, float, float]]
     about: list[list[float]] = []
+    notes: list[str] = []
+    frames: list[str] = []
+    moves: bool = True
+    rates: int = 1
 
 
 def save(plan: Plan, path: Any, step: float | None = None) -> None:
@@ -65,8 +70,12 @@ def _meta(plan: Plan) -> dict[str, Any]:
         "duration": plan.duration, "objective": plan.objective, "status": plan.status,
         "worst": [plan.worst.violation, plan.worst.name, plan.worst.t], "terms": dict(plan.terms),
         "multipliers": dict(plan.multipliers), "facts": dict(plan.facts), "duals": [list(d) for d in plan.duals],
-        "about": [list(x) for x in plan.chart.about],
+        "about": [list(x) for x in plan.chart.about], "notes": list(plan.notes), **_surroundings(plan.carrier),
     }  # fmt: skip
+
+
+def _surroundings(carrier: Carrier | None) -> dict[str, Any]:
+    return {"frames": carrier.frames, "moves": carrier.moves, "rates": carrier.rates} if carrier else {}
 
 
 def load(path: str | PathLike[str]) -> Plan:
@@ -85,8 +94,6 @@ def load(path: str | PathLike[str]) -> Plan:
             raise ValueError
         if breaks.ndim != 1 or (breaks[0], breaks[-1]) != (0.0, 1.0) or (np.diff(breaks) <= 0.0).any():
             raise ValueError
-        if base is not None and not (base.ndim == 2 and base.shape[1] == 18 and len(base) > 3):
-            raise ValueError
         points = points.astype(float)
         basis = Basis(meta.degree, tuple(breaks.tolist()))
         robot = load_toml(meta.robot.encode(errors="surrogatepass"))
@@ -100,5 +107,19 @@ def load(path: str | PathLike[str]) -> Plan:
         return Plan(
             robot, Curve(basis, points, meta.duration), meta.objective, meta.status, Worst(*meta.worst), meta.terms,
             meta.multipliers, meta.facts, tuple(Dual(*d) for d in meta.duals),
-            None if base is None else Carrier(base.astype(float)), Chart(robot, tuple(map(tuple, meta.about))),
+            _carrier(robot, meta, base), Chart(robot, tuple(map(tuple, meta.about))), tuple(meta.notes),
         )  # fmt: skip
+
+
+def _carrier(robot: Robot, meta: Meta, base: Any) -> Carrier | None:
+    """What surrounds the robot; a file of the last release has gravity fixed in the axes of its base."""
+    if base is None:
+        return None
+    if base.ndim == 2 and base.shape[1] == 18 and not meta.frames:
+        base = np.hstack([base, np.tile(robot.gravity, (len(base), 1))])
+    width = Carrier.width(len(meta.frames), meta.moves, meta.rates)
+    if base.ndim != 2 or base.shape[1] != width or len(base) < 4:
+        raise ValueError
+    for name in meta.frames:
+        robot.frame(name)
+    return Carrier(tuple(meta.frames), meta.moves, meta.rates, base.astype(float), meta.duration)

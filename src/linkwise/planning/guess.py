@@ -9,8 +9,10 @@ import numpy as np
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.planning.curve import Array, Basis, Curve
+from linkwise.planning.free_base import LABELS as FREE_BASE
+from linkwise.planning.free_base import settled
 from linkwise.planning.kernels import PointKernel
-from linkwise.planning.loops import numbers_of
+from linkwise.planning.loops import links_of, numbers_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
 from linkwise.planning.solvable import beyond
@@ -18,6 +20,7 @@ from linkwise.planning.words import positive
 
 AROUND = 101  # rows of an earlier plan that is taken over
 BENDS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # of the way to the reference, in the middle of a motion
+STEPS = 50  # towards where a frame is to be
 PASSES = 4  # through the instants of a robot with loops, where frames are to be reached too
 
 
@@ -30,13 +33,13 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
             path = numbers_of(problem.chart, guess.positions(np.linspace(0.0, guess.duration, AROUND)), "guess")
             return Curve(problem.basis, _interpolated(problem.basis, path), guess.duration)
         return guess.curve.with_basis(problem.basis)
-    basis, n = problem.basis, problem.robot.nq - sum(j.is_elastic for j in problem.robot.joints)
+    basis, links = problem.basis, links_of(problem.robot)
+    n = links.nq
     if guess is not None and np.ndim(guess) == 2:
         path = _rows(guess)
-        widths = (n, problem.robot.opened().nq) if problem.robot.loops else (n,)
-        if path.shape[1] not in widths or len(path) < 2:
+        if path.shape[1] not in (n, problem.robot.nq, links.opened().nq) or len(path) < 2:
             raise InputError(f"guess: expected positions (k, {n}) with at least two rows, got shape {path.shape}.")
-        shape = _interpolated(basis, numbers_of(problem.chart, path, "guess") if problem.robot.loops else path)
+        shape = _interpolated(basis, numbers_of(problem.chart, path, "guess"))
     elif guess is not None and np.ndim(guess) != 0:
         raise InputError(f"guess: expected a Plan, positions (k, {n}) or a duration, got {guess!r}.")
     else:
@@ -48,8 +51,11 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
             shape = _through(problem, shape)
         shape = _closable(problem, shape)
     if np.ndim(guess) == 0 and guess is not None:
-        return Curve(basis, shape, positive(guess, "guess"))
-    return Curve(basis, shape, problem.duration or _guessed_duration(problem, shape))
+        return settled(problem, Curve(basis, shape, positive(guess, "guess")))
+    curve = settled(problem, Curve(basis, shape, problem.duration or _guessed_duration(problem, shape)))
+    if curve.points is not shape and problem.duration is None:  # a base that goes along takes another time
+        return Curve(basis, curve.points, _guessed_duration(problem, curve.points))
+    return curve
 
 
 def _interpolated(basis: Basis, path: Array) -> Array:
@@ -86,10 +92,11 @@ def _closable(problem: Problem, shape: Array) -> Array:
     Solvers can do nothing with a motion that does not exist. Where loops are rows of the problem there always is one.
     """
     chart, basis = problem.chart, problem.basis
-    if not problem.robot.loops or chart.sought:
+    links = links_of(problem.robot)
+    if not links.follows or chart.sought:
         return shape
-    dyn, B = compile(problem.robot), basis.matrix(problem.grid)
-    q = problem.robot.q()
+    dyn, B = compile(links), basis.matrix(problem.grid)
+    q = links.q()
     home, middle = chart.numbers(q, dyn.positions(q).q), np.sin(np.pi * basis.abscissae)[:, None]
     fixed = problem.ends.fixed
     for share in BENDS:
@@ -106,22 +113,25 @@ def _through(problem: Problem, shape: Array) -> Array:
     """The motion bent so that it passes where frames are to be, each reached by Gauss's and Newton's steps from it."""
     at, offset = {0.0: np.zeros(shape.shape[1]), 1.0: np.zeros(shape.shape[1])}, problem.basis.abscissae
     for samples in problem.instants:
+        if any(g.label in FREE_BASE for g in samples.kernel.rows):
+            continue
         for s, data in zip(samples.s.tolist(), samples.data, strict=True):
             q = problem.basis.matrix([s])[0] @ shape
-            at[s] = at.get(s, 0.0) + _reached(samples.kernel, q, data, *problem.box) - q
+            now = samples.kernel.time(s * (problem.duration or 1.0))
+            at[s] = at.get(s, 0.0) + _reached(samples.kernel, q, (data, *now), *problem.box) - q
     known = np.array(sorted(at))
     bends = np.array([at[s] for s in known])
     return shape + np.stack([np.interp(offset, known, b) for b in bends.T], axis=1)
 
 
-def _reached(kernel: PointKernel, q: Array, data: Array, lower: Array, upper: Array, steps: int = 50) -> Array:
+def _reached(kernel: PointKernel, q: Array, data: tuple[Any, ...], lower: Array, upper: Array) -> Array:
     """Positions near q, at rest, at which rows are within their bounds, or nearly."""
     low, high = (np.concatenate([getattr(g, k) for g in kernel.rows]) for k in ("lower", "upper"))
     rows, joints = kernel.entries.T
-    for _ in range(steps):
+    for _ in range(STEPS):
         z = np.zeros((kernel.orders, len(q)))
         z[0] = q
-        values, slopes = kernel.first(z, data)
+        values, slopes, *_ = kernel.first(z, *data)
         J = np.zeros((kernel.count, len(q)))
         J[rows, joints] = slopes[:, 0]
         off = values - np.clip(values, low, high)

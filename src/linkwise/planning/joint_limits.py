@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError, ModelError, UnknownNameError
-from linkwise.planning.chart import chart_of, drive_names, joint_names
+from linkwise.planning.chart import chart_of, joint_names
 from linkwise.planning.curve import Array
+from linkwise.planning.drives import drive_names, drives_of
 from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows, symmetric
 from linkwise.planning.words import Constraint, per_joint
@@ -54,7 +55,7 @@ class JointLimits(Constraint):
             if (found <= 0.0).any():
                 raise InputError(f"limits {kind}: expected numbers above zero, got {self.values[kind]!r}.")
             return found
-        joints = [robot.joint(n) for n in _names(robot, kind)]
+        joints = _joints(robot, kind)
         if kind == "deflection":
             found = np.full(len(joints), np.inf)
         elif kind == "power":
@@ -117,7 +118,7 @@ class JointLimits(Constraint):
             if len(at):
                 found.append(symmetric(kind, names, _picked(QUANTITIES[kind], at.tolist()), bound[at]))
             if kind == "effort" and kind not in self.values:
-                found += [_curve_rows(robot, robot.joint(n)) for n in drive_names(robot) if _curve(robot.joint(n))]
+                found += [_curve_rows(robot, j) for j in _joints(robot, kind) if _curve(j)]
         return found
 
 
@@ -143,6 +144,11 @@ def joints(*kinds: str, **values: Any) -> JointLimits:
 def _names(robot: Robot, kind: str) -> tuple[str, ...]:
     """What a kind of limits belongs to."""
     return joint_names(robot) if kind in MOTION else drive_names(robot)
+
+
+def _joints(robot: Robot, kind: str) -> list[Joint]:
+    """The joints whose limits these are."""
+    return [robot.joint(n) for n in (joint_names(robot) if kind in MOTION else drives_of(robot).joints)]
 
 
 def _picked(quantity: Callable[[Point], Sequence[Scalar]], at: Sequence[int]) -> Callable[[Point], list[Scalar]]:

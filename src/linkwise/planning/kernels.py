@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.kernel.tracing import Graph, Node, Port, along, finish, function, gradient, is_zero, jacobian, lift
+from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Array
-from linkwise.planning.point import ORDERS, Point
+from linkwise.planning.drives import drives_of
+from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows
 from linkwise.robot.robot import Robot
-
-WIDE = 64  # variables of an instant above which second derivatives are taken direction by direction
 
 
 class Surroundings(NamedTuple):
@@ -26,37 +26,33 @@ class Surroundings(NamedTuple):
 
     Args:
         width: how many numbers.
-        point: the instant, from robot, motion, fraction of time and those numbers.
+        point: the instant, from robot, motion, fraction of time, those numbers, and the time.
         chart: what the numbers on splines are; those of `chart_of` if not given.
     """
 
     width: int
-    point: Callable[[Robot, Sequence[Sequence[Node]], Node, Sequence[Node]], Point]
+    point: Callable[[Robot, Sequence[Sequence[Node]], Node, Sequence[Node], Node], Point]
     chart: Chart | None = None
 
 
-def at_rest(chart: Chart | None = None) -> Surroundings:
-    """A base that stands still."""
-    return Surroundings(0, lambda robot, motion, s, _: Point(robot, motion, s, chart=chart), chart)
+def surroundings(environment: Environment, chart: Chart | None = None) -> Surroundings:
+    """Those of a robot that planning knows: functions of time."""
+
+    def point(robot: Robot, motion: Sequence[Sequence[Node]], s: Node, _: Sequence[Node], t: Node) -> Point:
+        return Point(robot, motion, s, (), chart, environment, t)
+
+    return Surroundings(0, point, chart)
 
 
-def moving_base(chart: Chart | None = None) -> Surroundings:
-    """A base of which velocity, acceleration and jerk are told."""
-
-    def point(robot: Robot, motion: Sequence[Sequence[Node]], s: Node, x: Sequence[Node]) -> Point:
-        return Point(robot, motion, s, (), [x[:6], x[6:12], x[12:]], chart)
-
-    return Surroundings(18, point, chart)
-
-
-AT_REST = at_rest()
+AT_REST = surroundings(Environment())
 
 
 class PointKernel:
-    """All rows at an instant, as functions of `z` (orders, n), which has q, qd, ... as rows, and of `data`.
+    """All rows at an instant, as functions of `z` (orders, n), which has q, qd, ... as rows, of `data`, and of time.
 
     Attributes:
         orders: how many derivatives of q the rows depend on, q itself counted.
+        timed: whether rows depend on the time t; then it is a further argument, else there is none.
         entries: pairs (row, number on a spline) with a derivative that is not zero by structure.
     """
 
@@ -65,10 +61,12 @@ class PointKernel:
         widths = [r.width for r in self.rows]
         self.width = 1 + sum(widths) + around.width
         graph = Graph()
-        z = [graph.input(f"z{k + 1}") for k in range(ORDERS * self.n)]
+        orders = drives_of(robot).orders
+        z = [graph.input(f"z{k + 1}") for k in range(orders * self.n)]
         data = [graph.input(f"data{k + 1}") for k in range(self.width)]
-        motion = [z[d * self.n : (d + 1) * self.n] for d in range(ORDERS)]
-        shared = around.point(robot, motion, data[0], data[1 + sum(widths) :])
+        self._t = graph.input("t")
+        motion = [z[d * self.n : (d + 1) * self.n] for d in range(orders)]
+        shared = around.point(robot, motion, data[0], data[1 + sum(widths) :], self._t)
         values: list[Any] = []
         for group, end in zip(self.rows, accumulate(widths), strict=True):
             shared.data = data[1 + end - group.width : 1 + end]
@@ -80,7 +78,9 @@ class PointKernel:
 
     def _find_entries(self) -> None:
         """The structure of the first derivatives, and which derivatives of q matter."""
-        self._jacobian = jacobian(self._values, self._z) if self._values else []
+        whole = jacobian(self._values, [*self._z, self._t]) if self._values else []
+        self._jacobian, self._by_t = [row[:-1] for row in whole], [row[-1] for row in whole]
+        self.timed = not all(map(is_zero, self._by_t))
         n = self.n
         used = [k // n for row in self._jacobian for k, x in enumerate(row) if not is_zero(x)]
         self.orders = 1 + max(used, default=0)
@@ -92,62 +92,58 @@ class PointKernel:
 
     @cached_property
     def _leaves(self) -> list[tuple[Node, ...]]:
-        return [tuple(self._z[: self.orders * self.n]), tuple(self._data)]
+        return [tuple(self._z[: self.orders * self.n]), tuple(self._data), *([(self._t,)] if self.timed else [])]
 
     @cached_property
     def _inputs(self) -> list[Port]:
-        return [Port("z", (self.orders, self.n)), Port("data", (self.width,))]
+        time = [Port("t", ())] if self.timed else []
+        return [Port("z", (self.orders, self.n)), Port("data", (self.width,)), *time]
+
+    def time(self, t: Any) -> tuple[Any, ...]:
+        """The further argument t, where rows depend on it."""
+        return (t,) if self.timed else ()
 
     @cached_property
     def values(self) -> Callable[..., Array]:
-        """(z, data) -> rows (count)."""
+        """(z, data, *time) -> rows (count)."""
         return self._function("plan_rows", [Port("rows", (self.count,))], [self._values])
 
     @cached_property
     def first(self) -> Callable[..., Any]:
-        """(z, data) -> rows (count), and derivatives (entries, orders)."""
+        """(z, data, *time) -> rows (count), derivatives (entries, orders), and by time (count) where they have some."""
         flat = [self._jacobian[r][d * self.n + j] for r, j in self.entries for d in range(self.orders)]
         ports = [Port("rows", (self.count,)), Port("slopes", (len(self.entries), self.orders))]
-        return self._function("plan_rows_and_slopes", ports, [self._values, flat])
+        if not self.timed:
+            return self._function("plan_rows_and_slopes", ports, [self._values, flat])
+        ports.append(Port("by_time", (self.count,)))
+        return self._function("plan_rows_and_slopes", ports, [self._values, flat, self._by_t])
 
     @cached_property
-    def second(self) -> Callable[[Array, Array, Array], tuple[Array, Array]]:
-        """(z, data, weights) -> gradient (orders * n) and second derivatives (orders * n square) of the weighted sum.
+    def second(self) -> Callable[..., tuple[Array, Array]]:
+        """(z, data, *time, weights) -> gradient (orders * n) and second derivatives (square) of the weighted sum.
 
-        Where there are many variables a function of one direction is compiled and called for all, for the whole matrix
-        would be a program too large.
+        Where rows depend on time, it is one variable more, the last.
+
+        A function of one direction is compiled and called for all: the whole matrix would be a program many times as
+        large, and hardly faster.
         """
-        graph, wide = self._graph, self.orders * self.n
+        z = [*self._z[: self.orders * self.n], *([self._t] if self.timed else [])]
+        graph, wide = self._graph, len(z)
         weights = [graph.input(f"weight{k + 1}") for k in range(self.count)]
-        total = sum((w * v for w, v in zip(weights, self._values, strict=True)), 0.0)
-        z = self._z[:wide]
-        slope = gradient(total, z)
-        extra = [(Port("weights", (self.count,)), tuple(weights))]
-        if wide > WIDE:
-            direction = [graph.input(f"direction{k + 1}") for k in range(wide)]
-            extra.append((Port("direction", (wide,)), tuple(direction)))
-            ports = [Port("slope", (wide,)), Port("change", (wide,))]
-            change = self._function("plan_bend", ports, [slope, along(slope, z, direction)], extra)
-            every = np.eye(wide)
+        direction = [graph.input(f"direction{k + 1}") for k in range(wide)]
+        slope = gradient(sum((w * v for w, v in zip(weights, self._values, strict=True)), 0.0), z)
+        extra = [(Port("weights", (self.count,)), tuple(weights)), (Port("direction", (wide,)), tuple(direction))]
+        ports = [Port("slope", (wide,)), Port("change", (wide,))]
+        change = self._function("plan_bend", ports, [slope, along(slope, z, direction)], extra)
+        every = np.eye(wide)
 
-            def by_directions(z: Array, data: Array, weights: Array) -> tuple[Array, Array]:
-                slope, H = change(z[..., None, :, :], data[..., None, :], weights[..., None, :], every)
-                return slope[..., 0, :], H
+        def second(z: Array, data: Array, *rest: Array) -> tuple[Array, Array]:
+            *time, weights = rest
+            late = [t[..., None] for t in time]
+            slope, H = change(z[..., None, :, :], data[..., None, :], *late, weights[..., None, :], every)
+            return slope[..., 0, :], H
 
-            return by_directions
-        curvature = jacobian(slope, z, "forward")
-        a, b = np.tril_indices(wide)
-        flat = [curvature[i][j] for i, j in zip(a.tolist(), b.tolist(), strict=True)]
-        ports = [Port("slope", (wide,)), Port("curvature", (len(flat),))]
-        triangle = self._function("plan_curvature", ports, [slope, flat], extra)
-
-        def whole(z: Array, data: Array, weights: Array) -> tuple[Array, Array]:
-            slope, lower = triangle(z, data, weights)
-            H = np.zeros((*lower.shape[:-1], wide, wide))
-            H[..., a, b] = H[..., b, a] = lower
-            return slope, H
-
-        return whole
+        return second
 
     def _function(
         self,

@@ -1,4 +1,4 @@
-"""Planning of robots with closed loops: where they start and end, and rows that keep loops closed.
+"""Where robots start and end, and rows that keep loops closed.
 
 What leads moves on splines, and the rest follows in closed form. Joints that follow by loop equations alone move on
 splines too: at as many instants as they have free control points the loops are closed exactly, so that what leads
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from linkwise.kernel.compile import compile
 from linkwise.mechanism.structure import structure_of
 from linkwise.planning.chart import Chart, chart_of, joint_places
 from linkwise.planning.curve import Array, Basis
+from linkwise.planning.drives import drives_of
 from linkwise.planning.ends import DERIVATIVES, State
 from linkwise.planning.path import Path
 from linkwise.planning.rows import Rows, symmetric
@@ -27,22 +29,30 @@ from linkwise.robot.robot import Robot
 
 OPEN = 1e-4  # rad, and in parts of the mechanism's size: how far loops may open between the instants that close them
 CLOSED = 1e-6  # the same, of ends that users give
+KEPT = 64
 STEPS = 41  # from start to goal, along which the assembly mode is kept
 
 
 def check_loops(robot: Robot, what: str) -> None:
+    """Refuse robots whose loops leave something that no drive determines, and elastic drives."""
+    elastic = [j.name for j in robot.joints if j.is_elastic]
+    if elastic:
+        raise InputError(f"{what}: expected rigid drives in loops, got the elastic joint {elastic[0]!r}.")
+    check_driven(robot, what)
+
+
+def check_driven(robot: Robot, what: str) -> None:
     """Refuse robots whose loops leave something that no drive determines."""
     refuse_wheels(robot, what)
-    structure = structure_of(robot)
+    links = links_of(robot)
+    structure = structure_of(links)
     if structure.free and not structure.redundant:
         raise InputError(
             f"{what}: expected loops whose joints are all driven or passive, got {structure.free[0]!r} on a spring"
             " alone."
         )
-    elastic = [j.name for j in robot.joints if j.is_elastic]
-    if elastic:
-        raise InputError(f"{what}: expected rigid drives in loops, got the elastic joint {elastic[0]!r}.")
-    for name in robot.drives:
+    inside = {name for group in looped_groups(robot) for name in group}
+    for name in inside.intersection(links.drives):
         if robot.joint(name).freedom.nv > 1:
             raise InputError(f"{what}: expected drives of one degree of freedom, got the joint {name!r}.")
 
@@ -58,48 +68,62 @@ def check_outside_loops(robot: Robot, what: str) -> None:
 class Given(NamedTuple):
     """Positions as a user gave them: of what leads, and of the whole tree, where some of what follows was given.
 
-    `whole` says whether all of it was given.
+    `whole` says whether all of it was given, `free` which joints that nothing drives were not.
     """
 
     q: Array
     near: Array | None
     whole: bool
+    free: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=KEPT)
+def links_of(robot: Robot) -> Robot:
+    """The robot without motors behind springs, whose positions follow from those of its joints."""
+    return robot.rigid() if any(j.is_elastic for j in robot.joints) else robot
 
 
 def given(robot: Robot, value: Any, what: str) -> Given:
     """Positions of what leads: a vector, by name, or those of all joints; followers that are named are a guess."""
-    names, every = robot.coordinates, robot.opened()
+    if robot is not links_of(robot):
+        motors = np.shape(value) == (robot.nq,)
+        return given(links_of(robot), value[: links_of(robot).nq] if motors else value, what)
+    names, every, floating = robot.coordinates, robot.opened(), drives_of(robot).floating_joints
+    if isinstance(value, Mapping) and not robot.follows:
+        return Given(robot.q(value), None, False, tuple(n for n in floating if n not in value))
     if isinstance(value, Mapping):
-        missing = [n for n in names if n not in value]
+        missing = [n for n in names if n not in value and n not in floating]
         if missing:
             raise InputError(
                 f"{what}: expected the independent joints {', '.join(names)}, got none for {missing[0]!r}."
             )
-        q = robot.q({n: value[n] for n in names})
-        if len(value) == len(names):
-            return Given(q, None, False)
+        q = robot.q({n: value[n] for n in names if n in value})
+        free = tuple(n for n in floating if n not in value)
+        if set(value) <= set(names):
+            return Given(q, None, False, free)
         near = structure_of(robot).reference.copy()
         every.q(value)  # refuses what is no joint
         for name, x in value.items():
             slot = every.slots[name]
             near[slot.q : slot.q + slot.nq] = values_of(name, x, slot.nq)
-        return Given(q, near, False)
+        return Given(q, near, False, free)
     try:
         x = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         x = np.zeros(0)
     if x.shape == (robot.nq,) and np.isfinite(x).all():
         return Given(x, None, False)
-    if x.shape == (every.nq,) and np.isfinite(x).all():
+    if robot.follows and x.shape == (every.nq,) and np.isfinite(x).all():
         return Given(x[list(structure_of(robot).lead_q)], x, True)
-    raise InputError(
-        f"{what}: expected {robot.nq} finite positions ({', '.join(names)}), or {every.nq} that close the loops, got"
-        f" {value!r}."
-    )
+    closing = f", or {every.nq} that close the loops" if robot.follows else ", or positions by joint"
+    raise InputError(f"{what}: expected {robot.nq} finite positions ({', '.join(names)}){closing}, got {value!r}.")
 
 
 def reached(robot: Robot, q: Array, what: str, before: Array | None = None) -> Array:
     """Positions of the whole tree with these of what leads, if need be by small steps from others of what leads."""
+    robot = links_of(robot)
+    if not robot.follows:
+        return q
     dyn = compile(robot)
     found = dyn.positions(q)
     if not found.converged and before is not None and not chart_of(robot).turns:
@@ -122,7 +146,7 @@ def assembled(robot: Robot, end: Given, what: str) -> tuple[Robot, Array]:
     except InputError:
         if end.near is None:
             raise
-    every, near = robot.opened(), end.near.tolist()
+    every, near = links_of(robot).opened(), end.near.tolist()
     slots = {j.name: every.slots[j.name] for j in every.joints if j.nv}
     other = robot.replace(reference={n: tuple(near[s.q : s.q + s.nq]) for n, s in slots.items()})
     tree_q = reached(other, end.q, what)
@@ -140,13 +164,14 @@ def _check_closed(tree_q: Array, end: Given, what: str, robot: Robot) -> None:
         )
 
 
-def closed_ends(
+def ends_of(
     robot: Robot, start: State | None, goal: State | None, ranges: Sequence[Mapping[str, tuple[float, float]]]
 ) -> tuple[Chart, State | None, State | None]:
     """What moves on splines, and both ends in these numbers, in the same assembly mode.
 
     An end is given by positions of what leads, as a vector or by name, or by positions of all joints that close the
-    loops; joints that follow are within `ranges` there.
+    loops; joints that follow are within `ranges` there. A floating base that nothing drives and that the goal does not
+    name is free there, with all derivatives.
     """
     states = {"start": start, "goal": goal}
     asked = {
@@ -161,7 +186,7 @@ def closed_ends(
         else:
             trees[which] = reached(robot, end.q, which, next(iter(asked.values())).q)
             _check_closed(trees[which], end, which, robot)
-        for limits in ranges:
+        for limits in ranges if robot.follows else ():
             _check_within(robot, trees[which], limits, which)
     chart = chart_of(robot)
     if asked:
@@ -169,10 +194,12 @@ def closed_ends(
         chart = chart.centred(asked[first].q, trees[first])
     found = []
     for which, state in states.items():
-        if state is not None:
+        if state is not None and robot.follows:
             _check_rest(chart, state, which)
         if state is not None and which in asked:
             state = replace(state, q=chart.numbers(asked[which].q, trees[which]))
+            if which == "goal":
+                state = state.without(chart, asked[which].free)
         found.append(state)
     return chart, found[0], found[1]
 

@@ -16,6 +16,7 @@ from linkwise.planning.constraints import Passive
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.guess import first_motion
 from linkwise.planning.knots import free_knots
+from linkwise.planning.notes import notes_of
 from linkwise.planning.problem import Problem, Worst
 from linkwise.planning.program import Dual, Program
 from linkwise.planning.result import Plan
@@ -45,6 +46,8 @@ def plan(
     points: int = 3,
     knots: str = "even",
     guess: Any = None,
+    base_motion: Any = None,
+    external: Any = None,
     solver: str = "scipy",
     tolerance: float = 1e-3,
     refine: bool = True,
@@ -57,11 +60,13 @@ def plan(
     Its joints move on clamped B-splines over a free or fixed duration. Constraints hold at points of the curve; the
     motion is then judged on an eight times finer grid, and points are added where it is beyond a limit.
 
+    A floating base is driven by nothing, unless its joint has a limit of effort: it moves as the rest makes it move.
+
     Args:
-        robot: whose joints have one degree of freedom each, but for those in loops, such as a platform on legs.
+        robot: any that `lw.compile` takes. Motors behind springs follow from the motion of their joints.
         start: positions at rest (n), by joint, or an `lw.planning.State`; None where it is free. With loops, of what
             leads, or of all joints; joints that follow may be named as a guess, which chooses the assembly mode.
-        goal: the same at the end.
+        goal: the same at the end. A floating base that it does not name is free there.
         minimize: terms, such as lw.cost.time() + 0.01 * lw.cost.effort(); the duration if not given.
         subject_to: constraints, such as lw.limit.joints("velocity", "effort").
         duration: s; a pair for bounds of a free one.
@@ -70,6 +75,9 @@ def plan(
         points: constraint points in every span of the curve, before any are added.
         knots: "even", or "free" to let the spans of the curve find their lengths too; many times the work.
         guess: where to begin: an earlier `Plan`, positions to pass in even steps of time (k, n), or a duration (s).
+        base_motion: a function of time (s) that returns the pose of the base in the world, written for any scalar.
+        external: frames or links, each with what pushes the robot there: a wrench, six numbers in the axes of the
+            frame, force first, or a function of time that returns them.
         solver: "scipy", or "ipopt" or "uno" where they are installed.
         tolerance: how far a limit may be exceeded between points, relative to it.
         refine: whether points are added.
@@ -78,13 +86,16 @@ def plan(
         progress: whether to show a line of it on a terminal.
 
     Returns:
-        A `Plan`, whose `status` says how it went; Ctrl-C returns the best feasible motion so far.
+        A `Plan`, whose `status` says how it went, and `notes` what was neglected; Ctrl-C returns the best feasible
+        motion so far.
     """
     began = clock.monotonic()
     solvers.find(solver)
     if knots not in KNOTS:
         raise UnknownNameError("choice of knots", knots, KNOTS)
-    problem = problem_of(robot, start, goal, minimize, subject_to, duration, control_points, degree, points)
+    problem = problem_of(
+        robot, start, goal, minimize, subject_to, duration, control_points, degree, points, base_motion, external
+    )
     level = positive(tolerance, "tolerance")
     if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
         raise InputError(f"iterations: expected a whole number of at least 1, got {iterations!r}.")
@@ -95,13 +106,15 @@ def plan(
         duals = guess.duals if isinstance(guess, Plan) else ()
         rounds = ROUNDS if refine else 1
         curve = first_motion(problem, guess)
+        Carrier.of(problem.environment, problem.robot, curve.duration)  # refuses what is not finite
         if knots == "free":
             problem, curve = free_knots(problem, curve, monitor, solver, iterations)
             duals = ()
         found = _solved(problem, curve, duals, monitor, solver, level, iterations, rounds)
     finally:
         monitor.done()
-    return _result(problem, found, monitor, solver, clock.monotonic() - began)
+    result = _result(problem, found, monitor, solver, clock.monotonic() - began)
+    return replace(result, notes=notes_of(result))
 
 
 class Found(NamedTuple):
@@ -190,7 +203,7 @@ def _result(problem: Problem, found: Found, monitor: Any, solver: str, seconds: 
     return Plan(
         problem.robot, found.curve, program.f(x), found.answer.status, found.worst, terms,
         _multipliers(program, found.answer.multipliers), facts, program.duals(found.answer.multipliers),
-        Carrier.of(problem.base) if problem.base else None, problem.chart,
+        Carrier.of(problem.environment, problem.robot, found.curve.duration), problem.chart,
     )  # fmt: skip
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwise.figures import COLOURS, LIMIT, LINE, style
-from linkwise.planning.chart import drive_names
 from linkwise.planning.curve import Array
+from linkwise.planning.drives import drives_of
 from linkwise.planning.result import Plan
 from linkwise.robot.joint import Joint
 
@@ -21,11 +21,11 @@ LEGEND = 14  # curves that a legend can name
 
 
 def figure_of(plan: Plan) -> Figure:
-    """Positions, speeds, torques and torque rates (else jerks) over time, with limits that all joints share."""
+    """Positions, speeds, torques and torque rates over time, with limits that all joints share."""
     from matplotlib.figure import Figure
 
     robot, t = plan.robot, plan.times()
-    joints, drives = ([robot.joint(n) for n in names] for names in (robot.names, drive_names(robot)))
+    joints, drives = ([robot.joint(n) for n in names] for names in (robot.names, drives_of(robot).joints))
 
     def unit(of: list[Joint], angle: str, length: str) -> str:
         sliding = {slides for j in of for slides in j.freedom.lengths}
@@ -35,9 +35,7 @@ def figure_of(plan: Plan) -> Figure:
         ("position", "q", joints, unit(joints, "rad", "m"), None),
         ("speed", "qd", joints, unit(joints, "rad/s", "m/s"), "velocity"),
         ("torque or force", "tau", drives, unit(drives, "N m", "N"), "effort"),
-        ("its rate", "tau_dot", drives, unit(drives, "N m/s", "N/s"), "effort_rate")
-        if plan.has_rates
-        else ("jerk", "qddd", joints, unit(joints, "rad/s^3", "m/s^3"), "jerk"),
+        ("its rate", "tau_dot", drives, unit(drives, "N m/s", "N/s"), "effort_rate"),
     )
     with style():
         figure = Figure(figsize=(10.0, 6.2), layout="constrained")

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from linkwise.algorithms.algorithm import World, moving_base
-from linkwise.algorithms.elastic_feedforward import motors_of_motion
+from linkwise.algorithms.algorithm import World
+from linkwise.algorithms.centroidal import centre_of_mass, centroidal_momentum
+from linkwise.algorithms.elastic_feedforward import Motors, motors_of_motion
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.algorithms.kinematics import link_velocities, world_poses
-from linkwise.errors import InputError, LinkwiseError, UnknownNameError
+from linkwise.errors import UnknownNameError
 from linkwise.mechanism.machine import AnyMachine, Machine
 from linkwise.mechanism.structure import structure_of
+from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of, joint_places
+from linkwise.planning.drives import drives_of
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
 from linkwise.robot.robot import Robot
@@ -23,7 +26,7 @@ from linkwise.scalar import Scalar, number
 from linkwise.spatial import Motion, Pose, Wrench
 from linkwise.vector import Vec3
 
-ORDERS = 5  # q and four derivatives
+STANDING = Environment()
 
 
 def carriers(robot: Robot) -> list[str]:
@@ -34,16 +37,17 @@ def carriers(robot: Robot) -> list[str]:
 class Point:
     """An instant of a motion: `q`, `qd`, `qdd`, `qddd`, `qdddd`, and all that follows from them.
 
-    These are of the joints; with loops, of those that lead, and `joint_motion` has all. Functions of users take one
-    and return an expression, written with operators and `linkwise.scalar`.
+    These are of the joints without motors behind springs; with loops, of those that lead, and `joint_motion` has all.
+    Functions of users take one and return an expression, written with operators and `linkwise.scalar`.
 
     Args:
         robot: what moves.
-        motion: the numbers on splines and their derivatives (n each).
+        motion: the numbers on splines and their derivatives (n each), as many as `Drives.orders`.
         s: the fraction of the motion's time that has passed.
         data: what the row's own function of s gave there.
-        base: velocity, acceleration and jerk of the base (6 each), where it moves.
         chart: what the numbers are; those of `chart_of(robot)` if not given.
+        environment: how the base moves, and what pushes the robot from outside.
+        t: the time that has passed, s.
     """
 
     def __init__(
@@ -52,26 +56,36 @@ class Point:
         motion: Sequence[Sequence[Scalar]],
         s: Scalar = 0.0,
         data: Sequence[Scalar] = (),
-        base: Sequence[Sequence[Scalar]] = (),
         chart: Chart | None = None,
+        environment: Environment = STANDING,
+        t: Scalar = 0.0,
     ) -> None:
         self.robot = robot
         self.chart = chart or chart_of(robot)
-        self.q, self.qd, self.qdd, self.qddd, self.qdddd = self.chart.lead_motion(motion)
+        self.numbers, self._motion = motion, self.chart.lead_motion(motion)
+        self.q, self.qd, self.qdd, self.qddd, self.qdddd = self._motion[:5]
         self._followers = self.chart.followers(motion[0])
-        self.s, self.data, self._base = s, list(data), base
+        self.s, self.data, self.t, self.environment = s, list(data), t, environment
+        self._drives = drives_of(robot)
+        self._known_motors: dict[int, Motors] = {}
 
     def _machine(self, tree: Tree) -> AnyMachine:
         """What algorithms ask, with a tree that has the same dynamics."""
-        if not self.robot.loops:
+        if not self.robot.follows:
             return tree
         found = tuple(self._followers) if self.chart.sought else None
         return Machine(tree, self.tree, structure_of(self.robot), found)
 
     @cached_property
+    def _links(self) -> AnyMachine:
+        """The machine whose motors behind springs do not lead."""
+        machine = self._machine(self.tree)
+        return machine.unsprung() if self._drives.levels else machine
+
+    @cached_property
     def _posture(self) -> Any:
         """All joints, where they are now."""
-        return self._machine(self.tree).at(self.q)
+        return self._links.at(self.q)
 
     @cached_property
     def _rates(self) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
@@ -82,7 +96,7 @@ class Point:
     @cached_property
     def _jerks(self) -> Sequence[Scalar]:
         """Jerks of all joints."""
-        found: Sequence[Scalar] = self._machine(self.tree).complete(self.q, self.qd, self.qdd, self.qddd)[-1]
+        found: Sequence[Scalar] = self._links.complete(self.q, self.qd, self.qdd, self.qddd)[-1]
         return found
 
     @cached_property
@@ -100,16 +114,20 @@ class Point:
 
     @cached_property
     def drive_rates(self) -> list[Scalar]:
-        """Velocities at which the drives move, in the order of `tau`."""
-        return list(self._posture.drive_rates(self._rates[0]))
+        """Velocities at which the drives move, in the order of `tau`; those of motors behind springs are their own."""
+        at, speeds = self._machine(self.tree).tree_drives, list(self._rates[0])
+        if self._drives.levels:
+            speeds += [0.0] * (self.tree.nv - len(speeds))
+            for (_, e), x in zip(self.tree.elastic_bodies, self._motors(0).theta[1], strict=True):
+                speeds[e.v] = x
+        return [speeds[at[k]] for k in self._drives.places]
 
     @cached_property
     def gap(self) -> list[Scalar]:
         """What loops without a closed form are open by: rad, and parts of the mechanism's size."""
         structure = structure_of(self.robot)
-        machine = self._machine(self.tree)
         block, weights = structure.part.blocks[-1], structure.part.weights
-        values = machine.at(self.q, closed=False).gap(block)  # type: ignore[call-arg, union-attr]
+        values = self._links.at(self.q, closed=False).gap(block)  # type: ignore[call-arg, union-attr]
         return [x * weights[r] for x, r in zip(values, block.rows, strict=True)]
 
     @cached_property
@@ -122,53 +140,82 @@ class Point:
         """Bodies that have the same torques by fewer operations."""
         return regrouped(aligned(self.tree))
 
-    def _world(self, rates: bool = False) -> World:
-        base = [Motion(Vec3(*x[:3]), Vec3(*x[3:])) for x in self._base]
-        return moving_base(self.tree.gravity, *base[: 2 + rates]) if base else World(self.tree.gravity)
+    def _world(self, tree: Tree, rates: int = 0) -> World:
+        return self.environment.world(tree, self.t, rates)
 
     @cached_property
     def tau(self) -> list[Scalar]:
-        """Torques of the drives: generalised forces, where drives are elastic those of their motors."""
-        if self.tree.elastic_bodies:
-            return self._motors[3]
-        machine = self._machine(self._lean)
-        (tau,) = inverse_dynamics.function(machine, self.q, self.qd, self.qdd, world=self._world())
-        return list(tau)
+        """Torques of the drives, in the order of `Drives.names`; where drives are elastic those of their motors."""
+        return [self._forces[k] for k in self._drives.places]
 
     @cached_property
-    def _motors(self) -> list[list[Scalar]]:
-        """Positions, velocities and accelerations of motors behind springs, and the torques of all drives."""
-        motion = (self.q, self.qd, self.qdd, self.qddd, self.qdddd)
-        try:
-            return [list(x) for x in motors_of_motion(self._lean, motion, self._world(), "exact")]
-        except LinkwiseError:  # where motors act on each other through springs
-            return [list(x) for x in motors_of_motion(self._lean, motion, self._world(), "rigid")]
+    def base_wrench(self) -> list[Scalar]:
+        """What would have to push a floating base that nothing drives: zero in a motion that exists."""
+        return [self._forces[k] for k in self._drives.passive]
 
     @cached_property
-    def deflection(self) -> list[Scalar]:
-        """How far the springs of drives are stretched, theta - q (n); zero where a drive is rigid."""
-        stretch: list[Scalar] = [0.0] * len(self.q)
-        for (body, _), theta in zip(self.tree.elastic_bodies, self._motors[0], strict=True):
-            stretch[body.v] = theta - self.q[body.v]
-        return stretch
+    def centre(self) -> list[Scalar]:
+        """The centre of mass of the moving links, in the world of a base that stands."""
+        (found,) = centre_of_mass.function(self._links, self.q)
+        return list(found)
+
+    @cached_property
+    def angular_momentum(self) -> list[Scalar]:
+        """Of the moving links about their centre of mass, in world axes."""
+        state = [*self._motion[:2]]
+        if self._drives.levels:
+            state = [[*x, *motors] for x, motors in zip(state, self._motors(0).theta, strict=False)]
+        (found,) = centroidal_momentum.function(self._machine(self.tree), *state)
+        return list(found[3:])
 
     @cached_property
     def tau_dot(self) -> list[Scalar]:
-        """Their rates."""
-        if self.tree.elastic_bodies:
-            raise InputError("effort_rate: expected rigid drives, got elastic ones. Bound jerks, or use robot.rigid().")
-        motion = (self.q, self.qd, self.qdd, self.qddd)
-        world, route = self._world(rates=True), "series" if self.robot.loops else "recursion"
-        _, rates = force_rates.function(self._machine(self._lean), *motion, world=world, order=1, route=route)
-        return list(rates)
+        """The rates of `tau`."""
+        return [self._force_rates[k] for k in self._drives.places]
+
+    @cached_property
+    def _forces(self) -> list[Scalar]:
+        """Generalised forces at `robot.motors`."""
+        if self._drives.levels:
+            return self._motors(0).tau[0]
+        machine, world = self._machine(self._lean), self._world(self._lean)
+        (tau,) = inverse_dynamics.function(machine, self.q, self.qd, self.qdd, world=world)
+        return [tau[k] for k in self.robot.motors]
+
+    @cached_property
+    def _force_rates(self) -> list[Scalar]:
+        if self._drives.levels:
+            return self._motors(1).tau[1]
+        machine, world = self._machine(self._lean), self._world(self._lean, 1)
+        route = "recursion" if isinstance(machine, Tree) else "series"
+        _, rates = force_rates.function(machine, *self._motion[:4], world=world, order=1, route=route)
+        return [rates[k] for k in self.robot.motors]
+
+    def _motors(self, rates: int) -> Motors:
+        """The motion of motors behind springs, and torques of all drives with so many rates."""
+        if rates not in self._known_motors:
+            order = 2 * self._drives.levels + rates
+            machine, world = self._machine(self._lean), self._world(self._lean, order)
+            motion, coupling = self._motion[: order + 3], self._drives.coupling
+            self._known_motors[rates] = motors_of_motion(machine, motion, world, coupling, rates)
+        return self._known_motors[rates]
+
+    @cached_property
+    def deflection(self) -> list[Scalar]:
+        """How far the springs of drives are stretched, in the order of `tau`; zero where a drive is rigid."""
+        stretch: dict[str, Scalar] = {}
+        for (body, _), theta in zip(self.tree.elastic_bodies, self._motors(0).theta[0], strict=True):
+            stretch[body.name] = theta - number(self._posture.q[body.q])
+        return [stretch.get(name, 0.0) for name in self._drives.joints]
 
     @cached_property
     def _wrenches(self) -> list[list[Scalar]]:
         """Through the joints that move, and through those that were cut."""
-        state = [self.q, self.qd, self.qdd]
-        if self.tree.elastic_bodies:
-            state = [x + motors for x, motors in zip(state, self._motors[:3], strict=True)]
-        _, through, cut = joint_wrenches.function(self._machine(self.tree), *state, world=self._world())
+        state = self._motion[:3]
+        if self._drives.levels:
+            state = [[*x, *motors] for x, motors in zip(state, self._motors(0).theta, strict=True)]
+        machine, world = self._machine(self.tree), self._world(self.tree)
+        _, through, cut = joint_wrenches.function(machine, *state, world=world)
         six = [*through, *cut]
         return [six[k : k + 6] for k in range(0, len(six), 6)]
 
@@ -185,7 +232,9 @@ class Point:
 
     @cached_property
     def _poses(self) -> list[Pose]:
-        return world_poses(self.tree, self._posture.q)
+        found = world_poses(self.tree, self._posture.q)
+        base = self.environment.base
+        return [base.pose(self.t) @ X for X in found] if base else found
 
     def pose(self, frame: str) -> Pose:
         """Where a frame or link is in the world."""
@@ -195,6 +244,7 @@ class Point:
     def velocity(self, frame: str) -> Motion:
         """Velocity of a frame's origin, and its angular velocity, in world axes."""
         i, X = self.tree.place(frame)
-        v = link_velocities(self.tree, self._posture.q, self._rates[0], World())[i].carried_to(X.R, X.p)
+        world = self._world(self.tree) if self.environment.base else World()
+        v = link_velocities(self.tree, self._posture.q, self._rates[0], world)[i].carried_to(X.R, X.p)
         R = self.pose(frame).R
         return Motion(R @ v.linear, R @ v.angular)

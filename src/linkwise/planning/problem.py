@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
+from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.ends import Ends, State, ends
-from linkwise.planning.kernels import PointKernel, at_rest, moving_base
+from linkwise.planning.free_base import free_base_rows
+from linkwise.planning.kernels import PointKernel, surroundings
 from linkwise.planning.loops import closure_rows
 from linkwise.planning.program import Program
 from linkwise.planning.rows import LinearRows, Rows
@@ -58,6 +60,7 @@ class Problem:
         points: constraint points in every span of the spline.
         kernels: those made so far; problems that differ in curve and duration alone share them.
         given_chart: what the numbers on splines are, in which both ends are given; those of `chart_of` without it.
+        environment: how the base moves, and what pushes the robot from outside.
     """
 
     robot: Robot
@@ -71,6 +74,7 @@ class Problem:
     points: int = 3
     kernels: dict[Any, PointKernel] = field(default_factory=dict)
     given_chart: Chart | None = None
+    environment: Environment = field(default_factory=Environment)
 
     @cached_property
     def chart(self) -> Chart:
@@ -86,28 +90,15 @@ class Problem:
     @cached_property
     def rows(self) -> list[Rows]:
         """All rows of instants."""
+        asked = [r for c in self.constraints for r in c.rows(self.robot)]
         closure = closure_rows(self.chart, self.basis, self.ends.fixed)
-        return [*(r for c in self.constraints for r in c.rows(self.robot)), *self.ends.rows, *closure]
-
-    @cached_property
-    def base(self) -> Any:
-        """How the base moves, by fractions of the motion's time; None where it stands still."""
-        found = [b for c in self.constraints if (b := c.base(self.robot)) is not None]
-        if len(found) > 1:
-            raise InputError("base_motion: expected one motion of the base, got several.")
-        if found and self.duration is None:
-            raise InputError("base_motion: expected a fixed duration=..., got a free one.")
-        if found and any(j.is_elastic for j in self.robot.joints):
-            raise InputError("base_motion: expected rigid drives, got elastic ones. Use robot.rigid().")
-        if not found:
-            return None
-        T, function = self.duration, found[0]
-        return lambda s: function(s * T)
+        begin = (self.start or State(qd=None)).values(self.chart, "start")[:2]
+        base = free_base_rows(self.chart, self.basis, begin, self.environment)
+        return [*asked, *self.ends.rows, *closure, *base]
 
     def _kernel(self, key: Any, rows: Sequence[Rows]) -> PointKernel:
         if key not in self.kernels:
-            around = moving_base(self.chart) if self.base else at_rest(self.chart)
-            self.kernels[key] = PointKernel(self.robot, rows, around)
+            self.kernels[key] = PointKernel(self.robot, rows, surroundings(self.environment, self.chart))
         return self.kernels[key]
 
     @property
@@ -118,7 +109,7 @@ class Problem:
         return max((k.orders for k in [*objective, *path]), default=1)
 
     def _samples(self, kernel: PointKernel, s: Any) -> Samples:
-        return Samples(kernel, self.basis, s, self.base)
+        return Samples(kernel, self.basis, s)
 
     @cached_property
     def path_kernel(self) -> PointKernel | None:

@@ -39,7 +39,7 @@ LISTS: dict[str, Callable[..., Any]] = {
 }
 OPTIONS = (
     "duration", "control_points", "degree", "points", "knots", "guess", "solver", "tolerance", "refine",
-    "time_limit", "iterations",
+    "time_limit", "iterations", "external",
 )  # fmt: skip
 KEYS = ("start", "goal", "minimize", "limits", *LISTS, *OPTIONS)
 

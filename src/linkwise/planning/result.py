@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwise.algorithms.algorithm import Algorithm
 from linkwise.algorithms.elastic_feedforward import elastic_feedforward
 from linkwise.algorithms.force_rates import force_rates
-from linkwise.algorithms.inverse_dynamics import joint_wrenches
-from linkwise.errors import InputError, LinkwiseError, UnknownNameError
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
+from linkwise.errors import InputError, UnknownNameError
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import endings
 from linkwise.planning.carrier import Carrier
-from linkwise.planning.chart import Chart, chart_of, drive_names
+from linkwise.planning.chart import Chart, chart_of, joint_places
 from linkwise.planning.curve import Array, Curve
+from linkwise.planning.drives import Drives, drives_of
+from linkwise.planning.loops import links_of
 from linkwise.planning.problem import Worst
 from linkwise.planning.program import Dual
 from linkwise.planning.words import positive
@@ -45,8 +48,9 @@ class Plan:
             equations, and for limits of positions.
         facts: how it was computed: solver, iterations, rounds, seconds.
         duals: multipliers of single rows, from which a solver can start again.
-        carrier: how the base moves, or None where it stands still.
+        carrier: how the base moves and what pushes the robot from outside, or None where nothing does.
         given_chart: what the numbers on the curve are; those of `chart_of` without it.
+        notes: what else a user should know, such as what was neglected, in sentences.
     """
 
     robot: Robot
@@ -60,6 +64,7 @@ class Plan:
     duals: tuple[Dual, ...] = field(default=(), repr=False)
     carrier: Carrier | None = field(default=None, repr=False)
     given_chart: Chart | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def chart(self) -> Chart:
@@ -77,13 +82,13 @@ class Plan:
 
     @property
     def words(self) -> str:
-        """How it went, in a sentence."""
-        if self.converged:
-            edge = f" (the {self.facts['edge']} that was allowed)" if self.facts.get("edge") else ""
-            return f"converged: {self.duration:.6g} s{edge}, {self.worst}"
-        if self.status == "infeasible":
-            return f"infeasible: {self.worst}"
-        return f"{self.status}: {self.duration:.6g} s so far, {self.worst}"
+        """How it went, in a sentence, and the notes."""
+        edge = f" (the {self.facts['edge']} that was allowed)" if self.facts.get("edge") else ""
+        said = {
+            "converged": f"converged: {self.duration:.6g} s{edge}, {self.worst}",
+            "infeasible": f"infeasible: {self.worst}",
+        }.get(self.status, f"{self.status}: {self.duration:.6g} s so far, {self.worst}")
+        return "; ".join((said, *self.notes))
 
     # ---- the motion at any time
 
@@ -104,82 +109,101 @@ class Plan:
         return self._motion(t, 4)[3]
 
     def positions(self, t: Any) -> Array:
-        """Positions of all joints, (..., nq of `robot.opened()`); loops are closed exactly."""
-        q = self.q(t)
-        if not self.robot.loops:
+        """Positions of all joints, (..., nq of `robot.opened()` without motors); loops are closed exactly."""
+        q, links = self.q(t), links_of(self.robot)
+        if not links.follows:
             return q
         rows = q.reshape(-1, q.shape[-1])
-        return compile(self.robot).positions(rows, along=True).q.reshape(*q.shape[:-1], -1)
+        return compile(links).positions(rows, along=True).q.reshape(*q.shape[:-1], -1)
 
     def _motion(self, t: Any, orders: int = 4) -> list[Array]:
         """Positions and as many derivatives, of what leads."""
         return self.chart.motion([self.curve(t, k) for k in range(orders)])
 
-    def _base(self, t: Any, count: int = 3) -> list[Array]:
-        """So many of velocity, acceleration and jerk of the base, where it moves."""
-        return self.carrier(np.asarray(t, dtype=float) / self.duration)[:count] if self.carrier else []
+    def _called(self, algorithm: Algorithm, t: Any, motion: Sequence[Array], rates: int, **static: Any) -> Any:
+        """An algorithm along the motion, in what surrounds the robot, of which it needs so many rates."""
+        options = self.carrier.options if self.carrier else {}
+        kernel = compile(self.robot, algorithm, **options, **static)
+        return kernel(*motion, *(self.carrier.inputs(t, rates) if self.carrier else ()))
 
-    @property
-    def has_rates(self) -> bool:
-        """Whether the torques have rates: those of rigid drives do."""
-        return not self.is_elastic
+    def _forces(self, t: Any, rates: int) -> Array:
+        """Generalised forces at `robot.motors`, or their first rate."""
+        name = "tau_dot" if rates else "tau"
+        if self._drives.levels:
+            return np.asarray(getattr(self._motors(t, rates), name))
+        found = self._called(force_rates, t, self._motion(t), 1)
+        return np.asarray(getattr(found, name)[..., self.robot.motors])
 
     @cached_property
-    def is_elastic(self) -> bool:
-        """Whether the robot has elastic drives, whose torques are those of motors and have no rates here."""
-        return any(j.is_elastic for j in self.robot.joints)
+    def _drives(self) -> Drives:
+        return drives_of(self.robot)
 
-    @cached_property
-    def _rates(self) -> Any:
-        return compile(self.robot, force_rates, base_motion=self.carrier is not None)
-
-    def _motors(self, t: Any) -> Any:
-        """Motion of motors behind springs, and torques of all drives."""
-        motion = [self.curve(t, k) for k in range(5)]
-        try:
-            return compile(self.robot, elastic_feedforward)(*motion)
-        except LinkwiseError:  # where motors act on each other through springs
-            return compile(self.robot, elastic_feedforward, coupling="rigid")(*motion)
+    def _motors(self, t: Any, rates: int = 0) -> Any:
+        """Motion of motors behind springs, and torques of all drives with so many rates."""
+        order = 2 * self._drives.levels + rates
+        motion, coupling = self._motion(t, order + 3), self._drives.coupling
+        return self._called(elastic_feedforward, t, motion, order, order=order, coupling=coupling)
 
     def tau(self, t: Any) -> Array:
-        """Torques of the drives, with loops in the order of `robot.drives`."""
-        if self.is_elastic:
-            return self._motors(t).tau
-        return self._rates(*self._motion(t), *self._base(t)).tau
+        """Torques of the drives, in the order of `names("tau")`; where drives are elastic those of their motors."""
+        return self._forces(t, 0)[..., list(self._drives.places)]
 
     def tau_dot(self, t: Any) -> Array:
-        """Torque rates, of rigid drives."""
-        if not self.has_rates:
-            raise InputError("tau_dot: expected rigid drives, got elastic ones.")
-        return self._rates(*self._motion(t), *self._base(t)).tau_dot
+        """Torque rates."""
+        return self._forces(t, 1)[..., list(self._drives.places)]
 
-    @cached_property
-    def _wrenches(self) -> Any:
-        return compile(self.robot, joint_wrenches, base_motion=self.carrier is not None)
+    def base_wrench(self, t: Any, held: bool = False) -> Array:
+        """What would have to push a floating base that nothing drives (..., 6): zero but for what splines leave.
+
+        With `held`, what it would feel of the rest if it stood still.
+        """
+        if not self._drives.passive:
+            raise InputError(f"base_wrench: expected a floating base that nothing drives, got {self.robot.name!r}.")
+        if not held:
+            return self._forces(t, 0)[..., list(self._drives.passive)]
+        links = links_of(self.robot)
+        q, *rates = self._motion(t, 3)
+        for name in self._drives.floating_joints:
+            slot = links.slots[name]
+            for x in rates:
+                x[..., slot.v : slot.v + slot.nv] = 0.0
+        tau = compile(links, inverse_dynamics, gravity=(0.0, 0.0, 0.0))(q, *rates)
+        return np.asarray(tau[..., links.motors][..., list(self._drives.passive)])
+
+    def deflection(self, t: Any) -> Array:
+        """How far springs of drives are stretched, theta - q, of the elastic joints in their order."""
+        if not self._drives.levels:
+            raise InputError(f"deflection: expected elastic drives, got {self.robot.name!r} without.")
+        joints = [j.name for j in self.robot.joints if j.is_elastic]
+        places = joint_places(self.robot)
+        return np.asarray(self._motors(t).theta - self.positions(t)[..., [places[n][0] for n in joints]])
+
+    def unbalanced(self, t: Any) -> Array:
+        """Forces on joints beside the springs of their elastic drives: zero but for what is neglected."""
+        return np.delete(np.asarray(self._through(t).tau), self.robot.motors, axis=-1)
 
     def wrenches(self, t: Any) -> Array:
         """Reactions through the joints (..., links, 6), as `joint_wrenches` has them."""
-        return self._through(t).wrench
+        return np.asarray(self._through(t).wrench)
 
     def _through(self, t: Any) -> Any:
-        state = [self.q(t), self.qd(t), self.qdd(t)]
-        if self.is_elastic:
+        state = self._motion(t, 3)
+        if self._drives.levels:
             state = [np.concatenate(pair, axis=-1) for pair in zip(state, self._motors(t)[:3], strict=True)]
-        return self._wrenches(*state, *self._base(t, 2))
+        return self._called(joint_wrenches, t, state, 0)
 
     def cut_wrenches(self, t: Any) -> Array:
         """Reactions through the cut joints of loops (..., loops, 6): of link a on b, in the axes of frame a."""
         if not self.robot.loops:
             raise InputError(f"cut_wrenches: expected a robot with loops, got the tree {self.robot.name!r}.")
-        cut: Array = self._through(t).cut
-        return cut
+        return np.asarray(self._through(t).cut)
 
     # ---- channels by name
 
     def names(self, quantity: str) -> list[str]:
         """Names of the columns of q, qd, qdd, qddd, tau or tau_dot."""
         if quantity.startswith("tau"):
-            return [f"{quantity}.{name}" for name in drive_names(self.robot)]
+            return [f"{quantity}.{name}" for name in self._drives.names]
         kinds = [(name, self.robot.slots[name].kind) for name in self.robot.names]
         return [f"{quantity}.{name}{end}" for name, kind in kinds for end in endings(kind, quantity)]
 
@@ -195,8 +219,7 @@ class Plan:
         """Everything as named columns: t, q.elbow, ..., tau.elbow, tau_dot.elbow, wrench.elbow.fx, ..., cut.tip.fx."""
         t = self.times(step)
         found = {"t": t}
-        rates = ("tau_dot",) if self.has_rates else ()
-        for quantity in ("q", "qd", "qdd", "qddd", "tau", *rates):
+        for quantity in ("q", "qd", "qdd", "qddd", "tau", "tau_dot"):
             values = getattr(self, quantity)(t)
             found |= dict(zip(self.names(quantity), values.T, strict=True))
         moving = [j.name for j in self.robot.joints if not j.is_fixed]

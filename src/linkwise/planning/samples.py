@@ -2,9 +2,9 @@
 
 At an instant z_d = B_d P / T^d, so that by the chain rule
 
-    dr/dP = sum_d r_z B_d / T^d        dr/dT = -sum_d r_z d z_d / T
+    dr/dP = sum_d r_z B_d / T^d        dr/dT = -sum_d r_z d z_d / T + r_t s
 
-and one differentiation more for second derivatives.
+where rows depend on the time t = s T too; and one differentiation more for second derivatives.
 """
 
 from __future__ import annotations
@@ -63,15 +63,22 @@ class Samples:
 
     def values(self, P: Array, T: float) -> Array:
         """Rows (n, count)."""
-        return self.kernel.values(self.motion(P, T), self.data)
+        return self.kernel.values(*self._inputs(P, T))
+
+    def _inputs(self, P: Array, T: float) -> tuple[Array, ...]:
+        """What the kernel takes."""
+        return self.motion(P, T), self.data, *self.kernel.time(self.s * T)
 
     def first(self, P: Array, T: float) -> First:
         """Rows and their first derivatives."""
-        z = self.motion(P, T)
-        values, slopes = self.kernel.first(z, self.data)
+        inputs = self._inputs(P, T)
+        z = inputs[0]
+        values, slopes, *late = self.kernel.first(*inputs)
         scaled = slopes * self._powers(T)
         drift = -(z * self.orders[:, None] / T)[:, :, self._joint].transpose(0, 2, 1)
         by_time = np.einsum("ied,ied->ie", slopes, drift) @ self._of_row
+        for by_t in late:
+            by_time += by_t * self.s[:, None]
         return First(values, np.matmul(scaled, self.band), by_time)
 
     def gathered(self, first: First, weights: Array) -> tuple[Array, float]:
@@ -84,15 +91,18 @@ class Samples:
 
     def curvature(self, P: Array, T: float, weights: Array, into: Array) -> None:
         """Add the second derivatives of sum weights * rows to `into`, a matrix over all variables, T the last."""
-        z, n, D = self.motion(P, T), self.kernel.n, self.kernel.orders
-        slope, H = self.kernel.second(z, self.data, weights)
-        drift = -z * self.orders[:, None] / T
-        g, powers = slope.reshape(-1, D, n), self._powers(T)
-        bend = np.einsum("iab,ib->ia", H, drift.reshape(len(z), -1)).reshape(-1, D, n)
+        inputs, n, D = self._inputs(P, T), self.kernel.n, self.kernel.orders
+        z, wide = inputs[0], n * D
+        slope, H = self.kernel.second(*inputs, weights)
+        drift = (-z * self.orders[:, None] / T).reshape(len(z), -1)
+        if self.kernel.timed:
+            drift = np.hstack([drift, self.s[:, None]])
+        g, powers = slope[:, :wide].reshape(-1, D, n), self._powers(T)
+        bend = np.einsum("iab,ib->ia", H, drift)
         twice = float(np.sum(bend * drift) + np.sum(g * z * (self.orders * (self.orders + 1.0))[:, None]) / T**2)
         B = self.band * powers[:, None]
-        by_both = np.einsum("idk,idj->ikj", B, bend - g * self.orders[:, None] / T)
-        self._add(into, self._sandwich(B, H), by_both, twice)
+        by_both = np.einsum("idk,idj->ikj", B, bend[:, :wide].reshape(-1, D, n) - g * self.orders[:, None] / T)
+        self._add(into, self._sandwich(B, H[:, :wide, :wide]), by_both, twice)
 
     def outer(self, first: First, weights: Array, into: Array) -> None:
         """Add sum weights * (row's gradient)(row's gradient)^T to `into`."""

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
-from linkwise.planning.chart import chart_of
+from linkwise.motion.environment import Environment
 from linkwise.planning.curve import Basis
 from linkwise.planning.ends import state_of
-from linkwise.planning.loops import check_loops, check_outside_loops, closed_ends
+from linkwise.planning.former_base import base_of
+from linkwise.planning.loops import check_driven, ends_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.terms import time
 from linkwise.planning.words import Sum, constraints_of, positive
-from linkwise.robot.coupling import refuse_coupled
 from linkwise.robot.robot import Robot
+
+HIGHEST = 9  # degree of a curve
 
 
 def problem_of(
@@ -30,6 +32,8 @@ def problem_of(
     count: int,
     degree: Any,
     points: Any,
+    base_motion: Any = None,
+    external: Any = None,
 ) -> Problem:
     """The problem that users put, checked before any work begins."""
     _check_robot(robot)
@@ -39,14 +43,15 @@ def problem_of(
     if isinstance(points, bool) or not isinstance(points, int) or points < 1:
         raise InputError(f"points: expected a whole number of at least 1, got {points!r}.")
     begin, end = state_of(start, "start"), state_of(goal, "goal")
-    chart = chart_of(robot)
-    if robot.loops:
-        chart, begin, end = closed_ends(robot, begin, end, [c.ranges(robot) for c in constraints])
+    chart, begin, end = ends_of(robot, begin, end, [c.ranges(robot) for c in constraints])
     basis = Basis.uniform(3 if degree is None else degree, count)
-    problem = Problem(chart.robot, begin, end, terms, constraints, basis, seconds, between, points, given_chart=chart)
-    _ = problem.base, problem.ends, problem.rows, problem.box
+    environment = Environment.of(robot, base_of(constraints, robot, seconds, base_motion), external)
+    problem = Problem(
+        chart.robot, begin, end, terms, constraints, basis, seconds, between, points, {}, chart, environment
+    )
+    _ = problem.ends, problem.rows, problem.box
     if degree is None and problem.orders > basis.degree:  # a curve whose highest derivative has no jumps
-        return replace(problem, basis=Basis.uniform(problem.orders, count))
+        return replace(problem, basis=Basis.uniform(min(problem.orders, HIGHEST), count))
     if problem.orders > basis.degree + 1:
         raise InputError(
             f"degree: expected at least {problem.orders - 1}, as terms and constraints depend on derivative"
@@ -58,12 +63,10 @@ def problem_of(
 def _check_robot(robot: Any) -> None:
     if not isinstance(robot, Robot):
         raise InputError(f"plan: expected a Robot, got {robot!r}. Load one with lw.load(...).")
-    refuse_coupled(robot, "plan")
-    check_outside_loops(robot, "plan")
     if len(robot.names) == 0:
         raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
-    if robot.loops:
-        check_loops(robot, "plan")
+    if robot.follows:
+        check_driven(robot, "plan")
 
 
 def _duration(given: Any) -> tuple[float | None, tuple[float, float] | None]:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.planning.chart import drive_names, joint_names
+from linkwise.planning.chart import joint_names
 from linkwise.planning.constraints import COMPONENTS, PARTS, check_carrier
 from linkwise.planning.curve import Array
+from linkwise.planning.drives import drive_names
 from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows
 from linkwise.planning.tool import FramePath

@@ -97,6 +97,20 @@ class Tree:
         """This tree; a machine with loops refuses."""
         return self
 
+    @property
+    def tree(self) -> Tree:
+        """This tree; a machine with loops has one."""
+        return self
+
+    @property
+    def tree_drives(self) -> tuple[int, ...]:
+        """Where the drives of joints are in forces of the tree."""
+        return self.drives
+
+    def unsprung(self) -> Tree:
+        """The same with nothing between motors and their joints, which drives then push."""
+        return replace(self, bodies=tuple(b.unsprung() for b in self.bodies))
+
     def without_forces(self) -> Tree:
         """The same without springs, friction and damping."""
         return replace(self, bodies=tuple(b.without_forces() for b in self.bodies))
@@ -215,6 +229,11 @@ class Open(NamedTuple):
     def units(self) -> list[Unit]:
         """The bodies, each alone."""
         return units([b.parent for b in self.tree.bodies])
+
+    @property
+    def drive_places(self) -> Sequence[int]:
+        """Where in forces of the tree its drives push: everywhere."""
+        return range(self.tree.nv)
 
     @property
     def columns(self) -> list[list[Scalar]]:

@@ -53,4 +53,4 @@ class WalkPoint(Point):
         return standing(self.tree, self.q, self.qd, self.qdd, self.support).through.wrench
 
 
-STANDING = Surroundings(len(Support._fields), lambda robot, motion, s, x: WalkPoint(robot, motion, s, Support(*x)))
+STANDING = Surroundings(len(Support._fields), lambda robot, motion, s, x, t: WalkPoint(robot, motion, s, Support(*x)))

@@ -1,0 +1,139 @@
+"""A base that moves: its pose in the world as a function of time, from which all else follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.algorithms.algorithm import World
+from linkwise.algorithms.environment import called
+from linkwise.errors import InputError
+from linkwise.jet import Jet, cut, part, rate
+from linkwise.kernel.tracing import Port, function, trace
+from linkwise.scalar import Scalar
+from linkwise.spatial import Motion, Pose
+from linkwise.vector import Mat3, Vec3
+
+Array = NDArray[np.float64]
+TURNED = 1e-6  # by which R R^T of a rotation may be off the unit matrix
+
+
+class BaseMotion:
+    """The motion of a base whose pose in the world is a function of time, written for any scalar.
+
+    Velocity, acceleration, jerk, ... and the turning of gravity are derivatives of that one function, so that they
+    cannot disagree:
+
+        v = R^T p',    a = R^T p'',    hat(omega) = R^T R',    alpha = omega',    g = R^T g_world
+
+    in the axes of the base. Functions of a robot on this base take its own pose as that of a base that stands still.
+
+    Args:
+        pose: a function of time (s) that returns the base's `Pose` in the world.
+    """
+
+    def __init__(self, pose: Callable[[Scalar], Pose]) -> None:
+        if not callable(pose):
+            raise InputError(f"base_motion: expected a function of time that returns a Pose, got {pose!r}.")
+        self._function = pose
+        self._kernels: dict[int, Any] = {}
+        R = np.array(self.pose(0.0).R, dtype=float)
+        off = float(np.abs(R @ R.T - np.eye(3)).max())
+        if not off < TURNED or np.linalg.det(R) < 0.0:
+            raise InputError(f"base_motion: expected a Pose whose R is a rotation, got {R.tolist()} at t = 0.")
+
+    @classmethod
+    def of(cls, given: Any) -> BaseMotion | None:
+        """What users give as `base_motion=`: None, a function that returns a Pose, or one of these."""
+        return given if given is None or isinstance(given, cls) else cls(given)
+
+    # ---- on any scalars
+
+    def pose(self, t: Scalar) -> Pose:
+        """The pose in the world at time t, with rates where t is a series."""
+        found = called("base_motion", self._function, t)
+        try:
+            R, p = Mat3.of([[x * 1.0 for x in row] for row in found.R]), Vec3(*(x * 1.0 for x in found.p))
+        except (AttributeError, TypeError) as error:
+            raise InputError(
+                "base_motion: expected a function of time that returns a Pose, such as"
+                f" lambda t: lw.Pose.of((0.1 * t, 0, 0), rpy=(0, 0, 0.2 * t)), got {found!r}."
+            ) from error
+        return Pose(R, p)
+
+    def world(self, t: Scalar, gravity: Sequence[Scalar], rates: int = 0) -> World:
+        """What surrounds a robot on the base: components in its axes, as series with so many rates.
+
+        Args:
+            t: time, a plain scalar.
+            gravity: in the world.
+            rates: how many rates the numbers of the world carry.
+        """
+        X = self.pose(running(t, rates + 2))
+        back, v, a = _each(X.R.T, lambda x: cut(x, rates)), *(_derivative(X.p, k, rates) for k in (1, 2))
+        turns = _each(X.R.T, lambda x: cut(x, rates + 1)) @ _each(X.R, rate)  # hat(omega)
+        omega = Vec3(turns.z.y, turns.x.z, turns.y.x)
+        angular, alpha = Vec3(*(cut(x, rates) for x in omega)), Vec3(*(rate(x) for x in omega))
+        return World(back @ Vec3(*gravity), Motion(back @ v, angular), Motion(back @ a, alpha))
+
+    def derivatives(self, t: Scalar, count: int) -> list[Motion]:
+        """Velocity, acceleration, jerk, ..., so many: derivatives in the world, in the axes of the base."""
+        X = self.pose(running(t, count))
+        spin = _each(X.R, rate) @ _each(X.R.T, lambda x: cut(x, count - 1))  # hat(omega) in the world
+        omega, back = Vec3(spin.z.y, spin.x.z, spin.y.x), _each(X.R.T, part)
+        linear = [Vec3(*(part(x, k + 1) for x in X.p)) for k in range(count)]
+        angular = [Vec3(*(part(x, k) for x in omega)) for k in range(count)]
+        return [Motion(back @ u, back @ w) for u, w in zip(linear, angular, strict=True)]
+
+    # ---- on arrays of times
+
+    def inputs(self, t: Any, gravity: Sequence[float], count: int = 2) -> list[Array]:
+        """What kernels of `lw.compile(robot, base_motion=True, gravity="input")` take at times t (...,).
+
+        Args:
+            t: times (...,), s.
+            gravity: in the world (3).
+            count: how many of velocity, acceleration, jerk, ... the kernel takes.
+
+        Returns:
+            Velocity, acceleration, ... (..., 6), then gravity (..., 3), all in the axes of the base.
+        """
+        times = np.asarray(t, dtype=float)
+        if count not in self._kernels:
+            self._kernels[count] = self._compiled(count)
+        *found, R = self._kernels[count](times)
+        bad = ~np.isfinite(R).all(axis=-1)
+        for x in found:
+            bad |= ~np.isfinite(x).all(axis=-1)
+        if bad.any():
+            when = float(times[bad].flat[0])
+            raise InputError(f"base_motion: expected a smooth pose with finite numbers, got none at t = {when:g} s.")
+        field = np.asarray(gravity, dtype=float)
+        return [*found, np.matmul(field, R.reshape(*times.shape, 3, 3))]
+
+    def _compiled(self, count: int) -> Any:
+        def run(t: list[Scalar]) -> list[list[Scalar]]:
+            R = self.pose(t[0]).R
+            return [*(list(x) for x in self.derivatives(t[0], count)), [x for row in R for x in row]]
+
+        outputs = [*(Port(f"derivative{k + 1}", (6,)) for k in range(count)), Port("R", (9,))]
+        return function(trace("base_motion", run, [Port("t", ())], outputs))
+
+
+def running(t: Scalar, rates: int) -> Jet:
+    """Time as a series: it passes at the rate one."""
+    return Jet([t, 1.0, *[0.0] * (rates - 1)])
+
+
+def _derivative(p: Vec3, k: int, rates: int) -> Vec3:
+    """The k-th derivative, with so many rates."""
+    for _ in range(k):
+        p = Vec3(*(rate(x) for x in p))
+    return Vec3(*(cut(x, rates) for x in p))
+
+
+def _each(M: Mat3, function: Callable[[Scalar], Scalar]) -> Mat3:
+    return Mat3.of([[function(x) for x in row] for row in M])

@@ -1,0 +1,25 @@
+"""What a user should know of a plan beside its limits, in sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.planning.drives import drives_of
+from linkwise.planning.free_base import left_on_base
+from linkwise.planning.result import Plan
+
+
+def notes_of(plan: Plan) -> tuple[str, ...]:
+    """What was neglected and how much that is, and what a base that floats feels."""
+    return tuple(note for note in (_neglected(plan), left_on_base(plan)) if note)
+
+
+def _neglected(plan: Plan) -> str:
+    """What elastic drives neglect, and the forces that are then left on joints beside their springs."""
+    damped = [j.name for j in plan.robot.joints if j.is_elastic and j.drive and j.drive.damping]
+    damping = f"damping of springs is neglected in the motors' motion: {', '.join(damped)}" if damped else ""
+    words = [x for x in (drives_of(plan.robot).neglected, damping) if x]
+    if not words:
+        return ""
+    most = float(np.abs(plan.unbalanced(plan.times())).max())
+    return f"{'; '.join(words)}; exact torques differ by about {most:.2g} N m or N at most"

@@ -33,7 +33,7 @@ def summary(robot: Robot) -> dict[str, Any]:
         "names": list(robot.names),
         "coordinates": list(robot.coordinates),
         "drives": list(robot.drives),
-        "followers": [n for n in robot.opened().slots if n not in robot.slots],
+        "followers": [n for n in robot.opened().slots if n not in robot.speeds],
         "mass": sum(k.mass for k in robot.links) + sum(_motor_mass(j) for j in robot.joints),
         "gravity": list(robot.gravity),
         "link_table": [{"name": k.name, "mass": k.mass, "com": list(k.com)} for k in robot.links],

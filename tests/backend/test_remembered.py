@@ -296,3 +296,17 @@ def test_processes_at_the_same_time():
     text = CALL.replace("WARM", "False").replace("1.75", "1.875")
     started = [start(text) for _ in range(3)]
     assert len({finish(p) for p in started}) == 1
+
+
+def test_what_shows_only_a_part_of_itself_is_traced():
+    """NumPy shows eight digits of a number in an array, and three at either end of a long one."""
+    robot = arm(2)
+    options = Options.checked(robot)
+    assert facts_of(robot, lw.inverse_dynamics, options, {}) is not None
+    assert facts_of(robot, lw.inverse_dynamics, replace(options, gravity=np.array([0.0, 0.1, -9.81])), {}) is None
+
+
+def test_an_algorithm_of_code_given_as_a_text_is_traced():
+    algorithm = replace(lw.inverse_dynamics)
+    object.__setattr__(algorithm, "__module__", None)
+    assert facts_of(arm(2), algorithm, Options(), {}) is None

@@ -11,7 +11,7 @@ from linkwise.algorithms.algorithm import Algorithm
 from linkwise.kernel.options import Options
 from linkwise.robot.robot import Robot
 
-ADDRESS = " at 0x"  # in the `repr` of what has no content to show
+UNKNOWN = (" at 0x", "array(")  # in the `repr` of what has no content to show, or shows only a part
 PLAIN = (str, int, float, bool, type(None))
 
 
@@ -24,7 +24,7 @@ def facts_of(robot: Robot, algorithm: Algorithm, options: Options, static: Mappi
         return None
     parts = [getattr(robot, f.name) for f in fields(robot)]
     text = repr((name, sorted(static.items()), replace(options, threads=1), parts))
-    return None if ADDRESS in text else text
+    return None if any(sign in text for sign in UNKNOWN) else text
 
 
 def _name(algorithm: Algorithm) -> Any:
@@ -33,7 +33,7 @@ def _name(algorithm: Algorithm) -> Any:
     if derives and derives.asked:
         base = _name(derives.base)
         return base and (base, derives.asked)
-    home = algorithm.__module__
+    home = algorithm.__module__ or ""  # none of code that was given as a text
     ours = home.startswith("linkwise.") and getattr(sys.modules.get(home), algorithm.name, None) is algorithm
     return (home, algorithm.name) if ours else None
 

@@ -45,6 +45,20 @@ def test_a_walk_of_a_leg_that_is_stiff_and_short(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_walk_of_a_leg_with_a_frozen_knee(tmp_path):
+    done = linkwise(
+        "walk", "--solver", "ipopt", "--coarse", "--freeze", "knee_l", "--track", "0.02", "--json",
+        "--table", tmp_path / "stride.csv",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    assert facts["steps"] == 2
+    assert "knee_torque" not in facts["compared"]["l"]
+    assert 0.8 < facts["features"]["l"]["knee_force"] < 1.6
+    assert "joint_knee_l_fy" in (tmp_path / "stride.csv").read_text()
+
+
+@pytest.mark.slow
 def test_a_person_who_is_too_weak():
     done = linkwise("walk", "--solver", "ipopt", "--limit", "hip=10", "--limit", "knee=10", "--json")
     assert done.exit_code == 1
@@ -72,6 +86,7 @@ def test_a_file_that_cannot_be_written_takes_no_answer_away():
         (["--step", "3"], "legs of this person"),
         (["--hand-load", "x=3"], "'r', 'l'"),
         (["--freeze", "tail"], "unknown joint to freeze 'tail'"),
+        (["--freeze", "gx"], "joint to freeze 'gx': expected a joint of the body"),
         (["--without", "zpm"], "Did you mean 'zmp'?"),
         (["--soft", "zpm=1"], "Did you mean 'zmp'?"),
         (["--soft", "zmp=-1"], "above zero"),

@@ -124,7 +124,7 @@ def test_overridden_segments():
         ({"segments": {"leg": {"mass": 3}}}, UnknownNameError, "thigh_r"),
         ({"segments": {"thigh": 3}}, InputError, "by name"),
         ({"segments": {"thigh": {"radii": 3}}}, InputError, "three"),
-        ({"frozen": "gx"}, UnknownNameError, "freeze"),
+        ({"frozen": "tail"}, UnknownNameError, "freeze 'tail'"),
         ({"loads": [15.0]}, InputError, "Load"),
         ({"loads": [Load(15.0, "back")]}, LinkwiseError, "back"),
     ],

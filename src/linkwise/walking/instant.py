@@ -55,7 +55,7 @@ def instant(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence
         for i, k in leg(tree, side):
             J = axis_in_world(tree, poses, i)
             part = share.power(J)
-            tau[k] -= part * toe if i == toe_body(tree, side) else part
+            tau[k] -= part * toe if moves_toes(tree, i) else part
     for i, k in pelvis(tree):
         tau[k] -= W.power(axis_in_world(tree, poses, i))
     v = world_velocities(tree, poses, qd)
@@ -86,8 +86,13 @@ def others(tree: Tree, poses: Sequence[Pose]) -> list[Scalar]:
 
 
 def toe_body(tree: Tree, side: str) -> int:
-    """The body of the toes."""
+    """The body that carries the toes: where their joint is frozen, that of the foot or a body above it."""
     return tree.place(f"tip_{side}")[0]
+
+
+def moves_toes(tree: Tree, i: int) -> bool:
+    """Whether a body hangs on the joint of the toes, through which the load passes only while the heel is off."""
+    return tree.bodies[i].name.startswith("toe_")
 
 
 def leg(tree: Tree, side: str) -> list[tuple[int, int]]:

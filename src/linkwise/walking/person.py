@@ -73,7 +73,13 @@ class Person:
 
     def _frozen_names(self) -> tuple[str, ...]:
         names = (self.frozen,) if isinstance(self.frozen, str) else self.frozen
-        joints = [n for n in self._bare.names if not n.startswith("g")]
+        joints = [n for n in self._bare.names if n not in GLOBAL]
+        for key in names:
+            if key in GLOBAL:
+                raise InputError(
+                    f"joint to freeze {key!r}: expected a joint of the body, got a coordinate of the pelvis in the"
+                    " world, which moves in every walk. Bound it by ranges instead."
+                )
         found = {name for key in names for name in _joints(key, joints, "joint to freeze")}
         return tuple(n for n in joints if n in found)
 

@@ -31,7 +31,7 @@ class Loads(NamedTuple):
         tau: generalised forces, ground reactions applied as wrenches on the feet (..., nv).
         ground: on the right and on the left foot, force and moment about the world's origin (..., 2, 6).
         joints: what the upper segment exerts on the lower one, in its axes, in the order of `JOINTS` (..., 6, 6).
-        points: of `FIGURE`, then the origins of all moving links, in the world (..., points, 3).
+        points: of `FIGURE`, then the origins of all bodies, in the world (..., points, 3).
     """
 
     tau: Array
@@ -44,7 +44,7 @@ class LoadKernel:
     """The compiled function of `loads` for a skeleton whose frozen joints are locked."""
 
     def __init__(self, robot: Robot) -> None:
-        self.tree = Tree.of(robot)
+        self.tree = tree_of(robot)
         self.numbers = np.array(list(numbers(self.tree)))
         structure = Structure(self.tree)
         self._function, _ = remembered(f"walking_loads {structure.facts}", lambda: (_program(self.tree), None))
@@ -53,6 +53,11 @@ class LoadKernel:
         """At instants: motion (..., 3, n) is q, qd, qdd, supports (..., 8) the fields of `Support`."""
         q, qd, qdd = (np.ascontiguousarray(motion[..., k, :]) for k in range(3))
         return Loads(*self._function(q, qd, qdd, supports, self.numbers))
+
+
+def tree_of(robot: Robot) -> Tree:
+    """The bodies of a skeleton; frozen hips, knees and ankles stay joints, so that their forces are known."""
+    return Tree.of(robot, keep=tuple(JOINTS.values()))
 
 
 def _program(tree: Tree) -> Program:
@@ -85,12 +90,12 @@ def standing(
     W = body_wrenches(tree, q, qd, qdd, World(gravity=tree.gravity)).wrench[0]
     poses = world_poses(tree, q)
     right, left = foot_wrenches(W, support)
-    external = {}
+    external: dict[int, Wrench] = {}
     for side, share, toe in (("r", right, support.toe_r), ("l", left, support.toe_l)):
-        toes = toe_body(tree, side)
-        foot = tree.bodies[toes].parent
-        external[toes] = in_body(share * toe, poses[toes])
-        external[foot] = in_body(share + -(share * toe), poses[foot])
+        on_toes, foot = share * toe, tree.place(f"heel_{side}")[0]
+        for i, part in ((toe_body(tree, side), on_toes), (foot, share + -on_toes)):
+            pushed = in_body(part, poses[i])
+            external[i] = external[i] + pushed if i in external else pushed  # frozen joints make both one body
     through = body_wrenches(tree, q, qd, qdd, World(gravity=tree.gravity, external=external))
     return Standing(through, right, left, poses)
 

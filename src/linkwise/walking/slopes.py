@@ -23,7 +23,7 @@ from linkwise.robot.tree import Tree
 from linkwise.spatial import Motion, Pose, Wrench
 from linkwise.vector import Vec3, cross, dot
 from linkwise.walking.ground import Support, right_share
-from linkwise.walking.instant import GLOBAL, Instant, axis_in_world, instant, leg, toe_body
+from linkwise.walking.instant import GLOBAL, Instant, axis_in_world, instant, leg, moves_toes
 
 Rows = list[list[Any]]
 
@@ -97,7 +97,7 @@ def _add_ground(
     ):
         for i, k in leg(tree, side):
             J = list(axis_in_world(tree, poses, i))
-            weight = toe if i == toe_body(tree, side) else 1.0
+            weight = toe if moves_toes(tree, i) else 1.0
             along = [sum((J[r] * part[r][c] for r in range(6)), 0.0) * weight for c in range(6)]
             for matrix, slope in zip(tau, ground, strict=True):
                 row = matrix[k - GLOBAL]

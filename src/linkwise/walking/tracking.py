@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import InputError, UnknownNameError
+from linkwise.errors import InputError, UnknownNameError, listing
 from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows
 from linkwise.planning.words import Term, positive
@@ -38,7 +38,10 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Tracking(Term):
-    """The integral of the squared distance of angles from curves, each over its width, and the mean over curves."""
+    """The integral of the squared distance of angles from curves, each over its width, and the mean over curves.
+
+    Curves of frozen joints do not count.
+    """
 
     curves: Mapping[str, Curve]
     strides: float = field(default=0.5)  # of the motion
@@ -48,19 +51,26 @@ class Tracking(Term):
         return Tracking(self.curves, 0.5 * steps)
 
     def integrand(self, robot: Robot) -> tuple[Rows, Array, bool]:
-        for name in self.curves:
+        frozen = {j.name for j in robot.joints if j.is_fixed}
+        curves = {name: curve for name, curve in self.curves.items() if name not in frozen}
+        for name in curves:
             if name not in robot.names:
                 raise UnknownNameError("joint in tracking", name, robot.names)
-        at = [robot.names.index(name) for name in self.curves]
+        if not curves:
+            raise InputError(
+                f"tracking: expected a curve of a joint that moves, got those of frozen ones, {listing(self.curves)}."
+                " Leave the term out, or freeze fewer joints."
+            )
+        at = [robot.names.index(name) for name in curves]
 
         def wanted(s: Array) -> Array:
-            pairs = [curve.at(100.0 * self.strides * s) for curve in self.curves.values()]
+            pairs = [curve.at(100.0 * self.strides * s) for curve in curves.values()]
             return np.stack([x for angle, width in pairs for x in (angle / width, 1.0 / width)], axis=1)
 
         def function(p: Point) -> list[Scalar]:
             return [p.q[k] * p.data[2 * i + 1] - p.data[2 * i] for i, k in enumerate(at)]
 
-        rows = Rows("tracking", tuple(self.curves), function, data=wanted, width=2 * len(at))
+        rows = Rows("tracking", tuple(curves), function, data=wanted, width=2 * len(at))
         return rows, np.full(len(at), 1.0 / len(at)), True
 
 

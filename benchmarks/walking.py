@@ -67,14 +67,13 @@ def table() -> list[dict]:
     cases += [(f"backpack {m:g} kg", {"person": Person().with_backpack(m)}) for m in BACKPACKS]
     cases += [(f"{m:g} kg, {h:g} m, {sex}", {"person": Person(m, h, sex)}) for m, h, sex in PEOPLE]
     rows = []
-    print(
-        f"{'smooth walks':24} {'status':9} {'effort':>7} {'vertical':>9} {'knee':>6}  drift mm  slip m/s  ZMP mm  cpu s"
-    )
+    peaks = f"{'peak vertical':>13} {'peak knee':>9}"
+    print(f"{'smooth walks':24} {'status':9} {'effort':>7} {peaks}  drift mm  slip m/s  ZMP mm  cpu s")
     for name, given in cases:
         w = walk(smooth=True, progress=False, **given)
         f, seen = w.features(), w.audit()
         top = max(f["vertical_first"], f["vertical_second"])
         rows.append({"case": name, "status": w.status, "effort": w.effort, "vertical": top, "knee": f["knee_force"]})
-        print(f"{name:24} {w.status:9} {w.effort:7.4f} {top:9.2f} {f['knee_force']:6.2f}  {1e3 * seen.drift:8.2f}"
+        print(f"{name:24} {w.status:9} {w.effort:7.4f} {top:13.2f} {f['knee_force']:9.2f}  {1e3 * seen.drift:8.2f}"
               f"  {seen.slip:8.3f}  {1e3 * max(0.0, seen.zmp):6.1f}  {sum(p.cpu for p in w.phases):5.1f}")  # fmt: skip
     return rows

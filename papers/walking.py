@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.walking.features import TITLES
-from linkwise.walking.norms import norms, sources
+from linkwise.walking.features import EXTREME_TITLES
+from linkwise.walking.norms import TITLES, norms, sources
 from linkwise.walking.person import Person
 from linkwise.walking.pictures import curves, film_strip
 from linkwise.walking.result import Walk
@@ -109,8 +109,8 @@ def _features(w: Walk) -> Table:
     rows = []
     for key, value in w.features().items():
         known = norms()[key].text if key in norms() else None
-        rows.append((key.replace("_", " "), f"{value:.3g}", known))
-    title = "Extremes of the smooth case, degrees and body weights"
+        rows.append((EXTREME_TITLES[key], f"{value:.3g}", known))
+    title = "Extremes of the smooth case"
     note = f"Published: mean and one standard deviation to each side. {'; '.join(sources())}."
     return Table(title, ("", "ours", "published"), tuple(rows), note)
 

@@ -40,6 +40,8 @@ def test_a_walk_of_a_leg_that_is_stiff_and_short(tmp_path):
     assert "of both steps" in done.stdout
     assert "knee torque, N m/kg" in done.stdout
     assert "82 children, Schwartz et al. 2008" in done.stdout
+    assert "peak knee flexion in stance, deg" in done.stdout
+    assert "knee stance" not in done.stdout
     assert "a body weight is 716 N" in done.stdout
     assert "knee_l_moment" in (tmp_path / "torques.sto").read_text()
 

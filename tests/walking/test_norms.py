@@ -7,8 +7,8 @@ import pytest
 
 from linkwise.errors import UnknownNameError
 from linkwise.walking import Person, band, walk
-from linkwise.walking.features import TITLES, compared, features, leg
-from linkwise.walking.norms import EXTREMES, bands, deviation, norms, sources
+from linkwise.walking.features import EXTREME_TITLES, compared, features, leg
+from linkwise.walking.norms import EXTREMES, TITLES, bands, deviation, norms, sources
 
 ANGLES = ("hip_angle", "knee_angle", "ankle_angle")
 
@@ -75,7 +75,7 @@ def test_bands_are_curves_over_a_stride(name):
 
 def test_all_sources_are_named():
     text = "; ".join(sources())
-    assert all(name.replace("_", " ") in text for name in bands())
+    assert all(TITLES[name].split(",")[0] in text for name in bands())
     assert "20 adults, Bovi et al. 2011" in text
 
 
@@ -125,6 +125,14 @@ def noise(stopped):
     """A stride of random numbers."""
     rng, stride = np.random.default_rng(0), stopped.stride(11)
     return replace(stride, **{name: rng.normal(size=getattr(stride, name).shape) for name in ("q", "tau", "ground")})
+
+
+def test_every_extreme_has_a_title_that_says_when(stopped):
+    assert set(stopped.features()) == set(EXTREME_TITLES)
+    assert EXTREME_TITLES["knee_stance"] == "peak knee flexion in stance, deg"
+    assert EXTREME_TITLES["vertical_between"] == "vertical force, mid-stance minimum, body weights"
+    for key, extreme in EXTREMES.items():
+        assert extreme.title.endswith(bands()[extreme.curve].unit), key
 
 
 def test_unknown_names_are_answered(stopped):

@@ -1,5 +1,7 @@
 """Walks that follow curves."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,16 @@ def test_a_stride_has_all_of_the_curve():
 def test_wrong_curves_are_refused(curves, width, words):
     with pytest.raises(LinkwiseError, match=words):
         lw.walking.tracking(curves, width)
+
+
+def test_nothing_says_that_tracking_measures_forces():
+    """Angles are followed, ground reactions are not: torques are tens of N m off."""
+    root = Path(__file__).parents[2]
+    folders = (root / "docs", root / "src", root / "examples", root / "papers")
+    files = [root / "README.md", *(f for x in folders for k in ("*.md", "*.py", "*.html") for f in x.rglob(k))]
+    assert len(files) > 100
+    wrong = [str(f) for f in files if "whose angles are known" in " ".join(f.read_text(encoding="utf-8").split())]
+    assert wrong == []
 
 
 def test_unknown_joints_are_answered():

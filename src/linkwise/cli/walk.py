@@ -38,7 +38,7 @@ OPENSIM = OutputFile(".mot", ".sto")
 @click.option("--freeze", "frozen", metavar="JOINT", multiple=True, help="A joint that stands still. May be repeated.")
 @click.option("--without", metavar="KIND", multiple=True, help="Constraints to leave out, such as arm_leg.")
 @setting("--soft", "soft", SettingType("KIND=WEIGHT", "arm_leg=10", 1), "Constraints that may be broken, at a price.")
-@click.option("--track", type=POSITIVE, metavar="WEIGHT", help="Follow published angles too; 0.02 is a little.")
+@click.option("--track", type=POSITIVE, metavar="WEIGHT", help="Follow published angles, not forces; 0.02 is a little.")
 @click.option("--double", type=SHARE, default=0.2, show_default=True, help="Share of a step while both feet carry.")
 @click.option("--points", type=click.IntRange(3, 1001), default=21, show_default=True, help="Of the grid of a step.")
 @click.option("--smooth/--coarse", default=True, show_default=True, help="8 control points and periodic accelerations.")
@@ -199,13 +199,13 @@ def _print_loads(result: Walk) -> None:
 
 def _print_published(result: Walk) -> None:
     """Extremes and curves of both legs beside what is published."""
-    from linkwise.walking.features import TITLES
-    from linkwise.walking.norms import norms, sources
+    from linkwise.walking.features import EXTREME_TITLES
+    from linkwise.walking.norms import TITLES, norms, sources
 
-    show.title("Extremes (degrees, and body weights)")
+    show.title("Extremes")
     known, sides = norms(), [result.features(side) for side in "rl"]
     rows: list[tuple[str, ...]] = [
-        (key.replace("_", " "), *(f"{s[key]:.3g}" for s in sides), known[key].text if key in known else "")
+        (EXTREME_TITLES[key], *(f"{s[key]:.3g}" for s in sides), known[key].text if key in known else "")
         for key in sides[0]
     ]
     show.table(("", "right", "left", "published"), rows, right=("right", "left", "published"))

@@ -10,18 +10,14 @@ from linkwise.walking.skeleton import GRAVITY
 from linkwise.walking.stride import Stride
 
 JOINTS = {"hip": "hip_flex", "knee": "knee", "ankle": "ank_flex"}
-TITLES = {
-    "hip_angle": "hip flexion, deg", "knee_angle": "knee flexion, deg", "ankle_angle": "ankle dorsiflexion, deg",
-    "hip_torque": "hip torque, N m/kg", "knee_torque": "knee torque, N m/kg", "ankle_torque": "ankle torque, N m/kg",
-    "ground_forward": "ground reaction forward, body weights", "ground_up": "ground reaction up, body weights",
-    "ground_outward": "ground reaction outward, body weights",
-    "hip_force": "net force through the hip, body weights", "knee_force": "net force through the knee, body weights",
-    "ankle_force": "net force through the ankle, body weights",
-}  # fmt: skip
+# of extremes, each with the condition under which it is read
+EXTREME_TITLES = {key: extreme.title for key, extreme in EXTREMES.items()} | {
+    f"{joint}_force": f"peak net force through the {joint}, body weights" for joint in JOINTS
+}
 
 
 def leg(stride: Stride, side: str) -> dict[str, Array]:
-    """Curves of a leg from its own heel strike to its next, over `stride.percent`; keys and units are in `TITLES`.
+    """Curves of a leg from its own heel strike to its next, over `stride.percent`; keys are those of `norms.TITLES`.
 
     Torques are those that flex; a frozen joint has no torque, and its angle is zero.
     """
@@ -46,7 +42,7 @@ def leg(stride: Stride, side: str) -> dict[str, Array]:
 
 
 def features(stride: Stride, side: str = "r") -> dict[str, float]:
-    """Extremes of a leg over its stride; peaks of the vertical force in the halves of its stance."""
+    """Extremes of a leg over its stride; what each is, and in which part of the stride, is in `EXTREME_TITLES`."""
     curves = leg(stride, side)
     found = {key: extreme.read(stride.percent, curves[extreme.curve])[0] for key, extreme in EXTREMES.items()}
     return found | {f"{joint}_force": float(curves[f"{joint}_force"].max()) for joint in JOINTS}

@@ -19,6 +19,14 @@ from linkwise.walking.kernel import Array
 
 DATA = Path(__file__).with_name("data") / "bands.toml"
 QUIET = 0.005  # body weights below which a foot does not carry
+TITLES = {  # of curves
+    "hip_angle": "hip flexion, deg", "knee_angle": "knee flexion, deg", "ankle_angle": "ankle dorsiflexion, deg",
+    "hip_torque": "hip torque, N m/kg", "knee_torque": "knee torque, N m/kg", "ankle_torque": "ankle torque, N m/kg",
+    "ground_forward": "forward ground reaction, body weights", "ground_up": "vertical ground reaction, body weights",
+    "ground_outward": "outward ground reaction, body weights",
+    "hip_force": "net force through the hip, body weights", "knee_force": "net force through the knee, body weights",
+    "ankle_force": "net force through the ankle, body weights",
+}  # fmt: skip
 
 
 class Match(NamedTuple):
@@ -110,13 +118,14 @@ def sources() -> list[str]:
     """Whose curves the bands are, a line for each group of people."""
     groups: dict[str, list[str]] = {}
     for b in bands().values():
-        groups.setdefault(b.short, []).append(b.name.replace("_", " "))
+        groups.setdefault(b.short, []).append(TITLES[b.name].split(",")[0])
     return [f"{', '.join(names)}: {short}" for short, names in groups.items()]
 
 
 class Extreme(NamedTuple):
     """A number that gait laboratories read off a curve: its greatest or least value in a part of the stride."""
 
+    title: str
     curve: str
     start: float = 0.0
     end: float = 100.0
@@ -132,17 +141,17 @@ class Extreme(NamedTuple):
 
 
 EXTREMES = {
-    "hip_flexion": Extreme("hip_angle"),
-    "hip_extension": Extreme("hip_angle", least=True, below=True),
-    "knee_stance": Extreme("knee_angle", 0.0, 40.0),
-    "knee_swing": Extreme("knee_angle", 50.0, 100.0),
-    "ankle_dorsiflexion": Extreme("ankle_angle", 0.0, 60.0),
-    "ankle_plantarflexion": Extreme("ankle_angle", least=True, below=True),
-    "vertical_first": Extreme("ground_up", 0.0, 30.0),
-    "vertical_between": Extreme("ground_up", 15.0, 45.0, least=True),
-    "vertical_second": Extreme("ground_up", 30.0, 60.0),
-    "braking": Extreme("ground_forward", least=True, below=True),
-    "propulsion": Extreme("ground_forward"),
+    "hip_flexion": Extreme("peak hip flexion, deg", "hip_angle"),
+    "hip_extension": Extreme("peak hip extension, deg", "hip_angle", least=True, below=True),
+    "knee_stance": Extreme("peak knee flexion in stance, deg", "knee_angle", 0.0, 40.0),
+    "knee_swing": Extreme("peak knee flexion in swing, deg", "knee_angle", 50.0, 100.0),
+    "ankle_dorsiflexion": Extreme("peak ankle dorsiflexion in stance, deg", "ankle_angle", 0.0, 60.0),
+    "ankle_plantarflexion": Extreme("peak ankle plantarflexion, deg", "ankle_angle", least=True, below=True),
+    "vertical_first": Extreme("vertical force, first peak, body weights", "ground_up", 0.0, 30.0),
+    "vertical_between": Extreme("vertical force, mid-stance minimum, body weights", "ground_up", 15.0, 45.0, True),
+    "vertical_second": Extreme("vertical force, second peak, body weights", "ground_up", 30.0, 60.0),
+    "braking": Extreme("peak braking force, body weights", "ground_forward", least=True, below=True),
+    "propulsion": Extreme("peak propulsive force, body weights", "ground_forward"),
 }
 
 

@@ -78,6 +78,8 @@ def tracking(curves: Any = None, width: Any = WIDTH) -> Tracking:
     """A term that keeps angles near measured ones: lw.walking.effort() + 0.05 * lw.walking.tracking(curves).
 
     Without curves hip, knee and ankle of both legs follow the published bands, a standard deviation counting as one.
+    Ground reactions are not followed: torques and forces through joints are those of a predicted walk, tens of N m off
+    those of the person whose angles were measured.
 
     Args:
         curves: angles by coordinate, rad, such as {"knee_r": angles}: at even steps of time from a heel strike of the

@@ -17,7 +17,7 @@ import numpy as np
 from linkwise.planning.curve import Array
 from linkwise.planning.rows import LinearRows
 from linkwise.planning.samples import First, Samples
-from linkwise.planning.solvable import Timed, beyond
+from linkwise.planning.solvable import Judged, Timed
 from linkwise.planning.variables import Index, Objective, Variables
 
 
@@ -36,7 +36,7 @@ class Dual(NamedTuple):
     value: float
 
 
-class Program:
+class Program(Judged):
     """The program of samples of rows, linear rows, and an objective. Derivatives are by the variables."""
 
     def __init__(
@@ -209,7 +209,8 @@ class Program:
         with self._timed():
             P, T = self._split(x)
             H = np.zeros((len(self.variables.lower),) * 2)
-            self._add_objective(H, x, sigma)
+            if self.objective.samples is not None and sigma != 0.0:
+                self.objective.add_curvature(P, T, self._first(x, -1), sigma, self.exact, H)
             if self.exact:
                 at = 0
                 for s in self.samples:
@@ -219,25 +220,6 @@ class Program:
                     at += s.count
             free = self.variables.free
             return H[free[self.hess_rows], free[self.hess_columns]]
-
-    def _add_objective(self, H: Array, x: Array, sigma: float) -> None:
-        o, (P, T) = self.objective, self._split(x)
-        if o.samples is None or sigma == 0.0:
-            return
-        first = self._first(x, -1)
-        slopes = sigma * o.slopes(first.values)
-        o.samples.outer(first, sigma * T * self._square_weights(), H)
-        by_points, by_time = o.samples.gathered(first, slopes)
-        H[-1, :-1] += by_points
-        H[:-1, -1] += by_points
-        H[-1, -1] += 2.0 * by_time
-        bent = T * slopes if self.exact else np.where(o.squared, 0.0, T * slopes)
-        if np.any(bent):
-            o.samples.curvature(P, T, bent, H)
-
-    def _square_weights(self) -> Array:
-        o = self.objective
-        return 2.0 * o.rule[:, None] * np.where(o.squared, o.weights, 0.0)
 
     # ---- what is kept of the last point
 
@@ -270,13 +252,3 @@ class Program:
 
     def _timed(self) -> Timed:
         return Timed(self)
-
-    # ---- judgement
-
-    def violations(self, x: Array) -> Array:
-        """How far each row is beyond its bounds, relative to its scale."""
-        return beyond(self.g(x), self.row_lower, self.row_upper)
-
-    def infeasibility(self, x: Array) -> float:
-        """The largest of `violations`."""
-        return float(self.violations(x).max(initial=0.0))

@@ -54,6 +54,25 @@ def beyond(g: Array, lower: Array, upper: Array) -> Array:
     return np.where(np.isnan(over), np.inf, over)
 
 
+class Judged:
+    """A program that tells how far its rows are beyond their bounds."""
+
+    row_lower: Array
+    row_upper: Array
+
+    def g(self, x: Array) -> Array:
+        """The rows."""
+        raise NotImplementedError
+
+    def violations(self, x: Array) -> Array:
+        """How far each row is beyond its bounds, in its own scale."""
+        return beyond(self.g(x), self.row_lower, self.row_upper)
+
+    def infeasibility(self, x: Array) -> float:
+        """The largest of `violations`."""
+        return float(self.violations(x).max(initial=0.0))
+
+
 class Timed:
     """Adds the time spent within to the `seconds` of a program."""
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.rows import Rows
-from linkwise.planning.samples import Samples
+from linkwise.planning.samples import First, Samples
 from linkwise.planning.terms import Time
 from linkwise.planning.words import Sum
 from linkwise.robot.robot import Robot
@@ -143,3 +143,20 @@ class Objective:
     def slopes(self, values: Array) -> Array:
         """The derivatives of the sum over points by each value, but for the factor T."""
         return self.rule[:, None] * self.weights * np.where(self.squared, 2.0 * values, 1.0)
+
+    def add_curvature(self, P: Array, T: float, first: First, factor: float, exact: bool, into: Array) -> None:
+        """Add a factor times the second derivatives to `into`, a matrix over all control points and T.
+
+        Exact, or by Gauss and Newton: of squared rows the products of first derivatives alone.
+        """
+        assert self.samples is not None
+        slopes = factor * self.slopes(first.values)
+        squares = 2.0 * self.rule[:, None] * np.where(self.squared, self.weights, 0.0)
+        self.samples.outer(first, factor * T * squares, into)
+        by_points, by_time = self.samples.gathered(first, slopes)
+        into[-1, :-1] += by_points
+        into[:-1, -1] += by_points
+        into[-1, -1] += 2.0 * by_time
+        bent = T * slopes if exact else np.where(self.squared, 0.0, T * slopes)
+        if np.any(bent):
+            self.samples.curvature(P, T, bent, into)

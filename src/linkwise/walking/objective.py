@@ -170,11 +170,6 @@ class Terms:
         return self.samples.gathered(first, self.T * self.objective.slopes(first.values))[0]
 
     def add_curvature(self, at: State, factor: float, H: Array) -> None:
-        o = self.objective
-        weights = 2.0 * o.rule[:, None] * np.where(o.squared, o.weights, 0.0)
         whole = np.zeros((len(H) + 1,) * 2)
-        self.samples.outer(at.first(self.samples), factor * self.T * weights, whole)
-        bent = np.where(o.squared, 0.0, factor * self.T * o.slopes(at.first(self.samples).values))
-        if np.any(bent):
-            self.samples.curvature(at.P, self.T, bent, whole)
+        self.objective.add_curvature(at.P, self.T, at.first(self.samples), factor, False, whole)
         H += whole[:-1, :-1]

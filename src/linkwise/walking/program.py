@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.rows import LinearRows
 from linkwise.planning.samples import Samples
-from linkwise.planning.solvable import Timed, beyond
+from linkwise.planning.solvable import Judged, Timed
 from linkwise.walking.kernel import Found, Group, InstantKernel
 from linkwise.walking.objective import Part, State
 from linkwise.walking.rows import Row, places_of
@@ -172,7 +172,7 @@ class ConstantRows:
         return self._constant
 
 
-class WalkProgram:
+class WalkProgram(Judged):
     """Rows, objective and derivatives over control points (count * joints, point after point).
 
     Args:
@@ -236,14 +236,6 @@ class WalkProgram:
                 for part in self.parts:
                     part.add_curvature(at, sigma, H)
             return H[self.hess_rows, self.hess_columns]
-
-    def violations(self, x: Array) -> Array:
-        """How far each row is beyond its bounds."""
-        return beyond(self.g(x), self.row_lower, self.row_upper)
-
-    def infeasibility(self, x: Array) -> float:
-        """The largest of `violations`."""
-        return float(self.violations(x).max(initial=0.0))
 
     def curve(self, x: Array) -> Curve:
         """The motion of the variables."""

@@ -30,7 +30,7 @@ KEPT = 32
 @algorithm(
     inputs="q qd given",
     outputs={"q_dot": ("nq",), "qdd": ("nv",), "tau": ("nv",), "power": (len(POWERS),)},
-    uses="gravity external",
+    uses="gravity external base_motion",
     torques_only=True,
     driven=(),
     part=REQUIRED,
@@ -54,7 +54,7 @@ def closed_rates(
         q: positions (nq), which close the loops but for errors of integration.
         qd: velocities (nv).
         given: for each coordinate its acceleration where its joint is driven, else its force (nv).
-        world: gravity, and external wrenches.
+        world: gravity, base motion, and external wrenches.
         driven: names of the joints whose accelerations are given.
         part: the loops and their independent equations.
     """
@@ -70,7 +70,7 @@ def closed_rates(
         [a + b * RETURN for a, b in zip(moving, back, strict=True)],
         [a + b * RETURN for a, b in zip(found.qdd, braking, strict=True)],
         found.tau,
-        powers(tree, at, rate, found.tau, held, world),
+        powers(tree, at, rate, found.qdd, found.tau, held, world),
     )
 
 

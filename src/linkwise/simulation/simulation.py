@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import is_dataclass, replace
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms.energy import kinetic_energy, potential_energy
 from linkwise.errors import InputError, SimulationError, UnknownNameError
-from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
+from linkwise.motion.base_motion import BaseMotion
 from linkwise.robot.coupling import refuse_coupled
 from linkwise.robot.drive import Friction
 from linkwise.robot.joint import Joint
@@ -22,10 +21,11 @@ from linkwise.simulation.budget import Budget
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Watch, watches
 from linkwise.simulation.files import versions
-from linkwise.simulation.loops import LoopedSystem, closed_rates, loop_equations
+from linkwise.simulation.kernels import Kernels, kernels_of
+from linkwise.simulation.loops import LoopedSystem
 from linkwise.simulation.motions import Array, prescribed
 from linkwise.simulation.progress import Progress
-from linkwise.simulation.rates import POWERS, motion_rates
+from linkwise.simulation.rates import POWERS
 from linkwise.simulation.result import Simulation, Whole
 from linkwise.simulation.solver import IMPLICIT, METHODS, STIFF_SOLVER, Choice, Course, Run, work_scale
 from linkwise.simulation.start import start_of
@@ -33,7 +33,6 @@ from linkwise.simulation.stiffness import STIFF, Slopes, fastest_rate
 from linkwise.simulation.system import Control, System, constant, loads_of
 from linkwise.simulation.view import View
 
-KEPT = 32  # sets of kernels
 ROWS_A_SECOND, FEWEST, MOST = 100, 100, 10_000  # of a result whose times are not given
 LONGEST = 0.1  # of steps over which something may happen that the state does not tell, s
 RANGES = {"rtol": (1e-13, 0.1), "atol": (1e-30, 1.0), "max_step": (1e-12, np.inf)}
@@ -50,6 +49,7 @@ def simulate(
     forces: Any = None,
     joint_forces: Any = None,
     external: Any = None,
+    base_motion: Any = None,
     method: str | None = None,
     rtol: float = 1e-8,
     atol: float = 1e-10,
@@ -84,7 +84,12 @@ def simulate(
             SciPy spline, or a number to hold.
         forces: laws of the environment by frame, as in `compile`: `law(pose, velocity) -> Wrench`.
         joint_forces: laws along joints, as in `compile`, such as `joint_stops(robot)`.
-        external: wrenches on frames or links, in their axes: six numbers, or a function of (t, q, qd) that gives them.
+        external: wrenches on frames or links, in their axes: a `Wrench` or six numbers, or a function of (t, q, qd)
+            that gives them.
+        base_motion: a function of time that returns the `Pose` of the base in the world, such as
+            `lambda t: lw.Pose.of((0.1 * sin(t), 0, 0), rpy=(0, 0, 0.2 * t))`, written for any scalar with the functions
+            of `linkwise.scalar`: its velocity and acceleration, and gravity in its axes, follow from that. Positions of
+            a floating or planar joint are then those on the base. None for a base that stands.
         method: "DOP853", "RK45", "RK23", or "LSODA", "Radau", "BDF" for stiff forces such as hard contacts; None or
             "auto" is "LSODA" where springs, dampers and viscous friction of joints and drives are stiff, else "DOP853",
             and "LSODA" for the rest once contacts, control or other laws prove stiff on the way.
@@ -111,20 +116,21 @@ def simulate(
         raise InputError(f"simulate: expected a Robot first, got {robot!r}. Load one with lw.load(...).")
     refuse_coupled(robot, "simulate")
     if max_step is None:
-        outside = callable(control) or any(x is not None for x in (driven, events, external))
+        outside = callable(control) or any(x is not None for x in (driven, events, external, base_motion))
         max_step = LONGEST if outside else np.inf
     times, tolerances = checked_times(t), checked_tolerances(rtol=rtol, atol=atol, max_step=max_step)
     budget, method = Budget.checked(time_limit, max_steps), checked_method(method, "simulate")
     model, notes = _model(robot, smooth_friction)
     tree = model.opened()
-    motions, loads = prescribed(tree, driven), loads_of(external, tree)
+    motions, loads, base = prescribed(tree, driven), loads_of(external, tree), BaseMotion.of(base_motion)
     watched, sign = watches(events), Progress(float(times[0]), float(times[-1]), progress)
     begin = time.perf_counter()
 
-    options = Options.checked(tree, external=tuple(loads), forces=forces, joint_forces=joint_forces)
+    moving = {"base_motion": True, "gravity": "input"} if base else {}
+    options = Options.checked(tree, external=tuple(loads), forces=forces, joint_forces=joint_forces, **moving)
     kernels = kernels_of(model, options, tuple(m.joint for m in motions))
     system_of = LoopedSystem if model.loops else System
-    system = system_of(model, kernels.rates, _control(model, control), motions, list(loads.values()))
+    system = system_of(model, kernels.rates, _control(model, control), motions, list(loads.values()), base)
     start = start_of(model, q0, qd0, motions, float(times[0]))
     notes += start.notes
     y = system.start(start.q, start.qd)
@@ -137,7 +143,7 @@ def simulate(
 
     def result() -> Simulation:
         facts = run.facts(begin) | {"rtol": tolerances["rtol"], "atol": tolerances["atol"], "versions": versions()}
-        return _result(robot, system, kernels, run.course, watched, notes + run.notes, facts)
+        return _result(robot, system, kernels, base, run.course, watched, notes + run.notes, facts)
 
     run = Run(system, times, watched, sign, budget, keep=bool(dense))
     first = method or (STIFF_SOLVER if fastest_rate(tree, start.q) > STIFF else "DOP853")
@@ -168,6 +174,7 @@ def _result(
     robot: Robot,
     system: System,
     kernels: Kernels,
+    base: BaseMotion | None,
     course: Course,
     watched: list[Watch],
     notes: tuple[str, ...],
@@ -176,7 +183,7 @@ def _result(
     """The rows of a run with all that follows from them."""
     t, q, qd, work, *inputs = (np.array(column) for column in zip(*course.rows, strict=True))
     found = kernels.rates(q, qd, *inputs)
-    energy = Energies(kernels.kinetic(q, qd), kernels.potential(q), *work.T)
+    energy = Energies(*kernels.stored(t, q, qd, base), *work.T)
     motion = None
     if course.pieces:
         from scipy.integrate import OdeSolution
@@ -189,38 +196,6 @@ def _result(
 
 def _state(system: System, solution: Any, t: float) -> tuple[Array, Array]:
     return system.whole(t, solution(t))
-
-
-class Kernels(NamedTuple):
-    """The functions that a simulation is made of."""
-
-    rates: Kernel
-    kinetic: Kernel
-    potential: Kernel
-
-
-def kernels_of(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
-    """The kernels of a simulation, kept for the next one of the same robot under the same forces.
-
-    Laws that are functions are traced again each time, because what they refer to may have changed.
-    """
-    laws = [law for _, group in (*options.forces, *options.joint_forces) for law in group]
-    frozen = all(_is_frozen(law) for law in laws)
-    return (_traced if frozen else _traced.__wrapped__)(robot, options, driven)
-
-
-def _is_frozen(law: Any) -> bool:
-    return is_dataclass(law) and bool(getattr(type(law), "__dataclass_params__").frozen)  # noqa: B009
-
-
-@lru_cache(maxsize=KEPT)
-def _traced(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
-    tree = robot.opened()
-    if robot.loops:
-        rates = Kernel.of(tree, closed_rates, options, {"driven": driven, "part": loop_equations(robot, driven)})
-    else:
-        rates = Kernel.of(tree, motion_rates, options, {"driven": driven})
-    return Kernels(rates, *(Kernel.of(tree, a, Options(), {}) for a in (kinetic_energy, potential_energy)))
 
 
 def _model(robot: Robot, smooth: bool) -> tuple[Robot, tuple[str, ...]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwise.errors import InputError, SimulationError
 from linkwise.kernel.kernel import Kernel
+from linkwise.motion.base_motion import BaseMotion
 from linkwise.motion.columns import column_names
 from linkwise.robot.robot import Robot
 from linkwise.simulation.motions import Array, Prescribed
@@ -32,6 +33,7 @@ class System:
         control: forces of the drives.
         motions: of driven joints.
         loads: wrenches of the environment.
+        base: how the base moves, or None where it stands.
     """
 
     has_slopes = True  # whether the Jacobian of the rates can be compiled
@@ -43,10 +45,12 @@ class System:
         control: Control | None,
         motions: Sequence[Prescribed],
         loads: Sequence[Control],
+        base: BaseMotion | None = None,
     ) -> None:
         robot, self.view = robot.opened(), View.of(robot)
         self.robot = robot
         self._kernel, self._control, self._motions, self._loads = kernel, control, motions, loads
+        self._base = base
         held = {m.joint for m in motions}
         free = [s for n, s in robot.slots.items() if n not in held]
         self.free_q = np.array([s.q + k for s in free for k in range(s.nq)], dtype=int)
@@ -109,7 +113,7 @@ class System:
     def without_inputs(self) -> Self:
         """The same for states alone, which need nothing that may not be picklable but motions of driven joints."""
         bare = copy(self)
-        bare._kernel = bare._control = None  # type: ignore[assignment]
+        bare._kernel = bare._control = bare._base = None  # type: ignore[assignment]
         bare._loads = ()
         return bare
 
@@ -137,14 +141,13 @@ class System:
         return q
 
     def _inputs(self, t: float, q: Array, qd: Array, given: Array) -> tuple[Array, ...]:
-        """Forces of free coordinates beside accelerations of driven ones, and the wrenches of `external`."""
+        """Forces of free coordinates beside accelerations of driven ones, wrenches of `external`, the base's motion."""
         if self._control is not None:
             tau = self._asked(self._control, "control", t, q, qd, self.view.applied, self.view.wanted())
             given[self.free_v] = tau[self.free_v]
-        if not self._loads:
-            return (given,)
         loads = [self._asked(f, "external", t, q, qd, _wrench, "6 numbers") for f in self._loads]
-        return given, np.stack(loads)
+        base = self._base.inputs(t, self.robot.gravity) if self._base else []
+        return given, *([np.stack(loads)] if loads else []), *base
 
     def _asked(
         self,
@@ -206,7 +209,7 @@ def loads_of(external: Any, robot: Robot) -> dict[str, Control]:
 
 
 def _wrench(value: Any) -> Array | None:
-    array = np.asarray(value, dtype=float)
+    array = np.asarray(list(value), dtype=float)
     return array if array.shape == (6,) else None
 
 

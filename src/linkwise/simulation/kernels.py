@@ -1,0 +1,69 @@
+"""The compiled functions that a simulation is made of, and the energies that they tell."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.algorithms.energy import kinetic_energy, potential_energy
+from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.options import Options
+from linkwise.motion.base_motion import BaseMotion
+from linkwise.robot.robot import Robot
+from linkwise.robot.tree import Tree
+from linkwise.simulation.loops import closed_rates, loop_equations
+from linkwise.simulation.motions import Array
+from linkwise.simulation.rates import motion_rates
+from linkwise.spatial import Motion
+from linkwise.vector import Vec3
+
+KEPT = 32  # sets of kernels
+
+
+class Kernels(NamedTuple):
+    """The functions that a simulation is made of."""
+
+    robot: Robot
+    rates: Kernel
+    kinetic: Kernel
+    potential: Kernel
+
+    def stored(self, t: Array, q: Array, qd: Array, base: BaseMotion | None) -> tuple[Array, Array]:
+        """Kinetic and potential energy over time; on a base that moves those of the root link are among them."""
+        if base is None:
+            return self.kinetic(q, qd), self.potential(q)
+        tree = Tree.of(self.robot)
+        root, mass = tree.bodies[0].inertia, sum(b.inertia.m for b in tree.bodies)
+        v, a, gravity = base.inputs(t, tree.gravity)
+        motion = Motion(Vec3(*v.T[:3]), Vec3(*v.T[3:]))
+        heights = np.array([base.pose(float(x)).p for x in t], dtype=float) @ np.array(tree.gravity) * -mass
+        kinetic = self.kinetic(q, qd, v, a) + 0.5 * root.momentum(motion).power(motion)
+        return kinetic, self.potential(q, gravity) - gravity @ np.array(root.mc) + heights
+
+
+def kernels_of(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
+    """The kernels of a simulation, kept for the next one of the same robot under the same forces.
+
+    Laws that are functions are traced again each time, because what they refer to may have changed.
+    """
+    laws = [law for _, group in (*options.forces, *options.joint_forces) for law in group]
+    frozen = all(_is_frozen(law) for law in laws)
+    return (_traced if frozen else _traced.__wrapped__)(robot, options, driven)
+
+
+def _is_frozen(law: Any) -> bool:
+    return is_dataclass(law) and bool(getattr(type(law), "__dataclass_params__").frozen)  # noqa: B009
+
+
+@lru_cache(maxsize=KEPT)
+def _traced(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
+    tree = robot.opened()
+    if robot.loops:
+        rates = Kernel.of(tree, closed_rates, options, {"driven": driven, "part": loop_equations(robot, driven)})
+    else:
+        rates = Kernel.of(tree, motion_rates, options, {"driven": driven})
+    base = Options(base_motion=options.base_motion, gravity=options.gravity)
+    return Kernels(tree, rates, *(Kernel.of(tree, a, base, {}) for a in (kinetic_energy, potential_energy)))

@@ -19,7 +19,12 @@ JointLaw = Callable[[Scalar, Scalar], Scalar]
 
 
 def frame_wrenches(
-    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], laws: Mapping[str, Sequence[Law]], world: World
+    tree: Tree,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    laws: Mapping[str, Sequence[Law]],
+    world: World,
+    base: Pose = Pose(),
 ) -> dict[str, Wrench]:
     """What the laws exert on the robot at their frames' origins, in the frames' axes.
 
@@ -30,6 +35,7 @@ def frame_wrenches(
         laws: for each frame or link the laws whose wrenches add; each is called with the pose of the frame in the world
             and its velocity in its own axes.
         world: the motion of the base.
+        base: its pose in the world.
     """
     poses, velocities = world_poses(tree, q), link_velocities(tree, q, qd, world)
     found = {}
@@ -39,7 +45,7 @@ def frame_wrenches(
         velocity = Motion(back @ (v.linear + cross(v.angular, X.p)), back @ v.angular)
         total = Wrench()
         for law in group:
-            total += _wrench(name, law, poses[i] @ X, velocity)
+            total += _wrench(name, law, base @ poses[i] @ X, velocity)
         found[name] = total
     return found
 

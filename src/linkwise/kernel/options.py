@@ -15,8 +15,8 @@ from linkwise.robot import check, numbers
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
-from linkwise.spatial import Motion
-from linkwise.vector import Vec3
+from linkwise.spatial import Motion, Pose
+from linkwise.vector import Mat3, Vec3
 
 if TYPE_CHECKING:
     from linkwise.mechanism.structure import Structure
@@ -33,7 +33,11 @@ Laws = tuple[tuple[str, tuple[Callable[..., Any], ...]], ...]  # of frames or jo
 
 @dataclass(frozen=True)
 class Options:
-    """The options that are common to all kernels of a robot; `gravity` is a vector, "input", or None for its own."""
+    """The options that are common to all kernels of a robot; `gravity` is a vector, "input", or None for its own.
+
+    With `base_pose` a base that moves has its rotation, row after row, and position as an input, which laws of `forces`
+    see; without, they see the robot as on a base at the world's origin.
+    """
 
     external: tuple[str, ...] = ()
     base_motion: bool = False
@@ -44,6 +48,7 @@ class Options:
     joint_forces: Laws = ()
     closure: str = "auto"
     dtype: str = "float64"
+    base_pose: bool = False
 
     @classmethod
     def checked(
@@ -103,6 +108,7 @@ class Options:
                     f" which needs {order}. Use a robot with a floating base."
                 )
             ports += [Port(name, (6,)) for name in BASE[: 2 + order]]
+            ports += [Port("base_pose", (12,))] if self.base_pose else []
         if self.parameters:
             ports.append(Port("parameters", (sum(map(len, self.values(robot).values())),)))
         if self.gravity == "input" and "gravity" in algorithm.uses:
@@ -144,9 +150,15 @@ class Options:
         if self.forces and state is not None:
             from linkwise.algorithms.environment import frame_wrenches
 
-            for name, wrench in frame_wrenches(tree, *state, dict(self.forces), world).items():
+            laws, at = dict(self.forces), _pose(given["base_pose"]) if "base_pose" in given else Pose()
+            for name, wrench in frame_wrenches(tree, *state, laws, world, at).items():
                 wrenches[name] = wrenches[name] + wrench if name in wrenches else wrench
         return replace(world, external=external_on_bodies(tree, wrenches), by_laws=bool(self.forces))
+
+
+def _pose(twelve: list[Any]) -> Pose:
+    """The pose of a rotation, row after row, and a position."""
+    return Pose(Mat3.of([twelve[k : k + 3] for k in (0, 3, 6)]), Vec3(*twelve[9:]))
 
 
 def checked_gravity(value: Any) -> Vec3 | str | None:

@@ -101,25 +101,32 @@ class BaseMotion:
         Returns:
             Velocity, acceleration, ... (..., 6), then gravity (..., 3), all in the axes of the base.
         """
+        *found, pose = self._at(t, count)
+        R = pose[..., :9].reshape(*pose.shape[:-1], 3, 3)
+        return [*found, np.matmul(np.asarray(gravity, dtype=float), R)]
+
+    def poses(self, t: Any) -> Array:
+        """Rotations, row after row, then positions in the world (..., 12) at times t (...,)."""
+        return self._at(t, 2)[-1]
+
+    def _at(self, t: Any, count: int) -> list[Array]:
+        """So many derivatives (..., 6), and poses (..., 12), all finite."""
         times = np.asarray(t, dtype=float)
         if count not in self._kernels:
             self._kernels[count] = self._compiled(count)
-        *found, R = self._kernels[count](times)
-        bad = ~np.isfinite(R).all(axis=-1)
-        for x in found:
-            bad |= ~np.isfinite(x).all(axis=-1)
+        found = list(self._kernels[count](times))
+        bad = ~np.logical_and.reduce([np.isfinite(x).all(axis=-1) for x in found])
         if bad.any():
             when = float(times[bad].flat[0])
             raise InputError(f"base_motion: expected a smooth pose with finite numbers, got none at t = {when:g} s.")
-        field = np.asarray(gravity, dtype=float)
-        return [*found, np.matmul(field, R.reshape(*times.shape, 3, 3))]
+        return found
 
     def _compiled(self, count: int) -> Any:
         def run(t: list[Scalar]) -> list[list[Scalar]]:
-            R = self.pose(t[0]).R
-            return [*(list(x) for x in self.derivatives(t[0], count)), [x for row in R for x in row]]
+            X = self.pose(t[0])
+            return [*(list(x) for x in self.derivatives(t[0], count)), [*(x for row in X.R for x in row), *X.p]]
 
-        outputs = [*(Port(f"derivative{k + 1}", (6,)) for k in range(count)), Port("R", (9,))]
+        outputs = [*(Port(f"derivative{k + 1}", (6,)) for k in range(count)), Port("pose", (12,))]
         return function(trace("base_motion", run, [Port("t", ())], outputs))
 
 

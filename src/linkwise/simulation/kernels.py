@@ -39,9 +39,9 @@ class Kernels(NamedTuple):
         root, mass = tree.bodies[0].inertia, sum(b.inertia.m for b in tree.bodies)
         v, a, gravity = base.inputs(t, tree.gravity)
         motion = Motion(Vec3(*v.T[:3]), Vec3(*v.T[3:]))
-        heights = np.array([base.pose(float(x)).p for x in t], dtype=float) @ np.array(tree.gravity) * -mass
+        lifted = base.poses(t)[:, 9:] @ np.array(tree.gravity) * -mass
         kinetic = self.kinetic(q, qd, v, a) + 0.5 * root.momentum(motion).power(motion)
-        return kinetic, self.potential(q, gravity) - gravity @ np.array(root.mc) + heights
+        return kinetic, self.potential(q, gravity) - gravity @ np.array(root.mc) + lifted
 
 
 def kernels_of(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:

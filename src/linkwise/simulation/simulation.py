@@ -126,8 +126,9 @@ def simulate(
     watched, sign = watches(events), Progress(float(times[0]), float(times[-1]), progress)
     begin = time.perf_counter()
 
-    moving = {"base_motion": True, "gravity": "input"} if base else {}
-    options = Options.checked(tree, external=tuple(loads), forces=forces, joint_forces=joint_forces, **moving)
+    options = Options.checked(tree, external=tuple(loads), forces=forces, joint_forces=joint_forces)
+    if base:
+        options = replace(options, base_motion=True, gravity="input", base_pose=bool(options.forces))
     kernels = kernels_of(model, options, tuple(m.joint for m in motions))
     system_of = LoopedSystem if model.loops else System
     system = system_of(model, kernels.rates, _control(model, control), motions, list(loads.values()), base)

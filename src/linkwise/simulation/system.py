@@ -146,8 +146,14 @@ class System:
             tau = self._asked(self._control, "control", t, q, qd, self.view.applied, self.view.wanted())
             given[self.free_v] = tau[self.free_v]
         loads = [self._asked(f, "external", t, q, qd, _wrench, "6 numbers") for f in self._loads]
-        base = self._base.inputs(t, self.robot.gravity) if self._base else []
-        return given, *([np.stack(loads)] if loads else []), *base
+        return given, *([np.stack(loads)] if loads else []), *self._moving(t)
+
+    def _moving(self, t: float) -> list[Array]:
+        """The base's velocity and acceleration, its pose where laws of `forces` see it, and gravity in its axes."""
+        if self._base is None:
+            return []
+        v, a, gravity = self._base.inputs(t, self.robot.gravity)
+        return [v, a, *([self._base.poses(t)] if self._kernel.options.base_pose else []), gravity]
 
     def _asked(
         self,

@@ -1,4 +1,4 @@
-"""Loop equations over all coordinates of a tree, for those who hold loops by multipliers."""
+"""Equations of loops and couplings over all coordinates of a tree, for those who hold them by multipliers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,12 @@ def gap(tree: Tree, q: Sequence[Scalar], loops: Sequence[Loop]) -> tuple[list[Sc
 
 
 class Equations(NamedTuple):
-    """The independent loop equations in one configuration, lengths measured by the mechanism's size."""
+    """The independent equations in one configuration, lengths measured by the mechanism's size.
 
+    A coordinate that follows another by a function has the equation q_k - f(q_j) = 0, after those of loops.
+    """
+
+    q: Sequence[Scalar]
     cuts: list[Cut]
     part: Partition
     J: list[list[Scalar]]
@@ -31,24 +35,29 @@ class Equations(NamedTuple):
         """The equations in the configuration q."""
         every = cuts(tree, q, part.loops, part.normals)
         rows = [row for cut in every for row in cut.jacobian()]
-        return cls(every, part, [[x * part.weights[r] for x in rows[r]] for r in part.rows])
+        for c in part.couplings:
+            rows.append([0.0] * tree.nv)
+            rows[-1][c.v], rows[-1][c.of_v] = 1.0, -c.coupling.value(q[c.of_q], 1)
+        return cls(q, every, part, [[x * w for x in rows[r]] for r, w in _weighted(part)])
 
     def gap(self) -> list[Scalar]:
         """What they are off by."""
-        return self._chosen([x for cut in self.cuts for x in cut.gap()])
+        coupled = [self.q[c.q] - c.coupling.value(self.q[c.of_q]) for c in self.part.couplings]
+        return self._chosen([*(x for cut in self.cuts for x in cut.gap()), *coupled])
 
     def drift(self, qd: Sequence[Scalar]) -> list[Scalar]:
         """J_dot qd."""
-        return self._chosen([x for cut in self.cuts for x in cut.drift(qd)])
+        coupled = [-c.coupling.value(self.q[c.of_q], 2) * (qd[c.of_v] * qd[c.of_v]) for c in self.part.couplings]
+        return self._chosen([*(x for cut in self.cuts for x in cut.drift(qd)), *coupled])
 
     def wrenches(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
         """Force and moment that a exerts on b through each cut joint, in the axes of its frame a, flat.
 
         Equations that were left out as dependent carry nothing.
         """
-        full: list[Scalar] = [0.0] * len(self.part.weights)
-        for r, x in zip(self.part.rows, multipliers, strict=True):
-            full[r] = x * self.part.weights[r]
+        full: list[Scalar] = [0.0] * (len(self.part.weights) + len(self.part.couplings))
+        for (r, w), x in zip(_weighted(self.part), multipliers, strict=True):
+            full[r] = x * w
         found: list[Scalar] = []
         for cut in self.cuts:
             n = len(CLOSURES[cut.loop.kind].names)
@@ -57,4 +66,10 @@ class Equations(NamedTuple):
         return found
 
     def _chosen(self, values: list[Scalar]) -> list[Scalar]:
-        return [values[r] * self.part.weights[r] for r in self.part.rows]
+        return [values[r] * w for r, w in _weighted(self.part)]
+
+
+def _weighted(part: Partition) -> list[tuple[int, float]]:
+    """The places of the independent equations, and by what each is multiplied; those of couplings come as they are."""
+    weights = (*part.weights, *[1.0] * len(part.couplings))
+    return [(r, weights[r]) for r in part.rows]

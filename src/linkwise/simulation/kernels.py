@@ -61,7 +61,7 @@ def _is_frozen(law: Any) -> bool:
 @lru_cache(maxsize=KEPT)
 def _traced(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
     tree = robot.opened()
-    if robot.loops:
+    if robot.follows:
         rates = Kernel.of(tree, closed_rates, options, {"driven": driven, "part": loop_equations(robot, driven)})
     else:
         rates = Kernel.of(tree, motion_rates, options, {"driven": driven})

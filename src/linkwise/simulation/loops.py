@@ -13,7 +13,7 @@ from linkwise.algorithms.multipliers import Mobility, nearest
 from linkwise.errors import InputError
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
-from linkwise.mechanism.assemble import configurations, size_of
+from linkwise.mechanism.assemble import configurations, coupled_places, size_of
 from linkwise.mechanism.partition import Partition
 from linkwise.mechanism.rank import independent_rows, rank_of
 from linkwise.robot.robot import Robot
@@ -122,4 +122,5 @@ def loop_equations(robot: Robot, driven: tuple[str, ...]) -> Partition:
             " fewer joints."
         )
     rows = independent_rows(found.J[:, free], rank)
-    return Partition(robot.loops, tuple(rows), tuple(held), size=size_of(tree, robot))
+    coupled, size = coupled_places(robot), size_of(tree, robot)
+    return Partition(robot.loops, tuple(rows), tuple(held), size=size, couplings=coupled)

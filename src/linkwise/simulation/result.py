@@ -84,7 +84,7 @@ class Simulation:
         view = View.of(robot)
         q, qd = view.state(whole.q, whole.qd)
         found = cls(robot, t, q, qd, whole.qdd[:, view.v], whole.tau[:, view.tau], *others)
-        return replace(found, whole=whole) if robot.loops else found
+        return replace(found, whole=whole) if robot.follows else found
 
     @property
     def positions(self) -> Array:

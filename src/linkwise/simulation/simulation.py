@@ -13,7 +13,6 @@ import numpy as np
 from linkwise.errors import InputError, SimulationError, UnknownNameError
 from linkwise.kernel.options import Options
 from linkwise.motion.base_motion import BaseMotion
-from linkwise.robot.coupling import refuse_coupled
 from linkwise.robot.drive import Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
@@ -114,7 +113,6 @@ def simulate(
     """
     if not isinstance(robot, Robot):
         raise InputError(f"simulate: expected a Robot first, got {robot!r}. Load one with lw.load(...).")
-    refuse_coupled(robot, "simulate")
     if max_step is None:
         outside = callable(control) or any(x is not None for x in (driven, events, external, base_motion))
         max_step = LONGEST if outside else np.inf
@@ -130,7 +128,7 @@ def simulate(
     if base:
         options = replace(options, base_motion=True, gravity="input", base_pose=bool(options.forces))
     kernels = kernels_of(model, options, tuple(m.joint for m in motions))
-    system_of = LoopedSystem if model.loops else System
+    system_of = LoopedSystem if model.follows else System
     system = system_of(model, kernels.rates, _control(model, control), motions, list(loads.values()), base)
     start = start_of(model, q0, qd0, motions, float(times[0]))
     notes += start.notes

@@ -73,7 +73,7 @@ def start_of(robot: Robot, q0: Any, qd0: Any, motions: Sequence[Prescribed] = ()
             q[at] /= length
     notes: tuple[str, ...] = ()
     driven = tuple(m.joint for m in motions)
-    if robot.loops:
+    if robot.follows:
         closing = Closing(robot, driven)
         q, moved = closing.positions(q, positions)
         qd, changed = closing.velocities(q, qd, velocities)
@@ -91,7 +91,7 @@ def asked(robot: Robot, value: Any, what: str, kind: str) -> Asked:
         if not np.isfinite(values).all():
             raise InputError(f"{what}: expected finite numbers, got {given!r}.")
         names = tuple(given)
-        leads = not robot.loops
+        leads = not robot.follows
         if set(names) <= set(robot.slots if kind == "q" else robot.speeds):
             with suppress(ModelError):  # of leads that cannot be, which need not be to simulate
                 values[places] = (robot.q if kind == "q" else robot.v)(given)
@@ -104,7 +104,7 @@ def asked(robot: Robot, value: Any, what: str, kind: str) -> Asked:
     fits = array.dtype.kind in "biuf" and array.shape in ((len(places),), (alone,), (width,))
     if not fits or not np.isfinite(array).all():
         fewer = f" ({alone} without motors)" if motors else ""
-        every = f", {width} for all joints of the tree" if robot.loops else ""
+        every = f", {width} for all joints of the tree" if robot.follows else ""
         raise InputError(
             f"{what}: expected {len(places)} finite numbers{fewer}{every}, or a mapping of joints to numbers, got"
             f" {value!r}. The joints are {', '.join(robot.names)}."

@@ -145,7 +145,7 @@ class Closing:
     def __init__(self, robot: Robot, driven: tuple[str, ...]) -> None:
         self._robot, self._driven = robot, driven
         self._slots, self._assembler = robot.opened().slots, Assembler(robot)
-        self._joints = {j.name for j in robot.joints}
+        self._joints = {j.name for j in robot.opened().joints}
 
     def positions(self, q: Array, given: Asked) -> tuple[Array, tuple[str, ...]]:
         """Closed positions and what had to be changed, from positions as asked, driven joints on their motions."""

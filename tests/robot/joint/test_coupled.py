@@ -141,9 +141,7 @@ def test_refusals(make, message):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda robot: lw.simulate(robot, None, None, 1.0),
         lambda robot: lw.compile_rollout(robot),
-        lambda robot: lw.plan(robot, [0.0, 0.0], [0.1, 0.1], lw.cost.time()),
         lambda robot: lw.retime(robot, [[0.0, 0.0], [0.1, 0.1]], effort=10.0),
         lambda robot: lw.inverse_kinematics(robot, "shank", np.eye(4)),
         lambda robot: lw.scaler(robot, effort=1.0, effort_rate=1.0),
@@ -152,6 +150,15 @@ def test_refusals(make, message):
 def test_what_does_not_know_couplings_says_so(call):
     with pytest.raises(lw.InputError, match="expected a robot without coupled joints, got 'knee'"):
         call(leg())
+
+
+def test_plans_keep_limits_of_torques():
+    robot, limits = leg(), [lw.limit.joints(effort=80.0, effort_rate=2000.0)]
+    plan = lw.plan(robot, [0.0, 0.0], [0.7, -0.7], lw.cost.time(), limits, progress=False)
+    t = np.linspace(0.0, plan.duration, 201)
+    tau = lw.compile(robot).inverse_dynamics(plan.q(t), plan.qd(t), plan.qdd(t))
+    assert plan.converged and np.abs(tau).max() < 80.2 and np.abs(plan.tau_dot(t)).max() < 2005.0
+    np.testing.assert_allclose(plan.tau(t), tau, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["computed_torque", "passivity_control"])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SMALLEST = 256  # rows of a thread at least, where the user has said how many there are to be
 SHARE = 4_000_000  # operations of a thread at least, where they are as many as pay: many times what its waking costs
 TURNS = 4  # of Newton's method, about
-PIECES = 8  # for each thread, of rows enough for all lanes
+PIECES = 4  # for each thread, of rows enough for all lanes; more of them wait for the interpreter's lock
 LANES = 64
 PLAIN = (np.ndarray, np.memmap, type(None))  # arrays that a ufunc takes as they are
 

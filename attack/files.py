@@ -58,7 +58,7 @@ class Stage:
         self.good = {name: (folder / name).read_bytes() for name in (*self.readers, "run.csv")}
         self.truth = {name: read(folder / name) for name, read in self.readers.items()}
         self.run = run
-        bundled = [f for f in files("linkwise.robot.library").iterdir() if f.name.endswith(".toml")]
+        bundled = [f for f in files("linkwise.formats.library").iterdir() if f.name.endswith(".toml")]
         tables = [("toml", f.read_text()) for f in bundled]
         xml = [("urdf", (EXAMPLES / "arm.urdf").read_text()), ("urdf", (folder / "robot.urdf").read_text())]
         every = [*tables, *xml * 4, *[("xml", MJCF)] * 6]

@@ -9,13 +9,13 @@ import numpy as np
 
 from linkwise.algorithms.multipliers import multiplier_dynamics
 from linkwise.figures import COLOURS, LINE, style
+from linkwise.formats.registry import load
 from linkwise.kernel.compile import compile
 from linkwise.kernel.dynamics import Dynamics
 from linkwise.mechanism.assemble import Assembler
 from linkwise.mechanism.structure import structure_of
 from linkwise.motion.trajectory import Array
 from linkwise.robot.link import Frame
-from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
 from papers.experiments import Cell, Experiment, Picture, Table
 from papers.linkages import draw, tidy

@@ -11,10 +11,10 @@ import numpy as np
 
 from linkwise.algorithms.forward_by_columns import forward_by_columns
 from linkwise.algorithms.forward_dynamics import forward_dynamics
+from linkwise.formats.library import bundled
 from linkwise.kernel.compile import compile
 from linkwise.peers.times import interleaved, states
 from linkwise.robot.drive import Drive, Motor
-from linkwise.robot.library import bundled
 from linkwise.robot.robot import Robot
 from linkwise.vector import Vec3
 from papers.forward_routes import general_chain

@@ -15,11 +15,11 @@ from linkwise.algorithms.inbound_outbound import inbound_outbound
 from linkwise.algorithms.inertia_route import no_inertia_along
 from linkwise.algorithms.walker_orin import unit_accelerations
 from linkwise.figures import COLOURS, style
+from linkwise.formats.dh import modified_dh
+from linkwise.formats.registry import load
 from linkwise.kernel.compile import compile
 from linkwise.mechanism import linear
 from linkwise.motion.trajectory import Array
-from linkwise.robot.dh import modified_dh
-from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.algorithms import inverse_dynamics, inverse_dynamics_derivatives
+from linkwise.dh import standard_dh
 from linkwise.figures import COLOURS, style
+from linkwise.formats.registry import load
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
-from linkwise.robot import Frame, Robot, standard_dh
+from linkwise.robot import Frame, Robot
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Link
-from linkwise.robot.load import load
 from linkwise.spatial import Pose, Wrench
 from linkwise.vector import EZ, Vec3
 from papers.errata import barman

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.algorithms import elastic_inverse, hybrid_dynamics
+from linkwise.dh import KhalilRow
+from linkwise.dh import khalil as tree_of
 from linkwise.figures import COLOURS, style
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
-from linkwise.robot import KhalilRow, Robot
-from linkwise.robot import khalil as tree_of
+from linkwise.robot import Robot
 from linkwise.robot.drive import Spring
 from linkwise.simulation.simulation import simulate
 from linkwise.vector import Vec3

@@ -15,12 +15,12 @@ from linkwise.algorithms.hybrid_dynamics import hybrid_dynamics
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.kinematics import poses
 from linkwise.algorithms.mass_matrix import mass_matrix
+from linkwise.formats.dh import khalil
+from linkwise.formats.dh_rows import KhalilRow, Row
 from linkwise.motion.trajectory import Array
-from linkwise.robot.dh import khalil
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Link
 from linkwise.robot.robot import Robot
-from linkwise.robot.table import KhalilRow, Row
 from linkwise.rotation import from_quaternion
 from papers.errata import khalil as literal
 from papers.errata.draw import Draw

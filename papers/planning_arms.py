@@ -9,9 +9,9 @@ import numpy as np
 
 from linkwise import limit
 from linkwise.figures import COLOURS, LIMIT, style
+from linkwise.formats.registry import load
 from linkwise.planning.planner import plan
 from linkwise.planning.result import Plan
-from linkwise.robot.load import load
 from papers.experiments import Cell, Experiment, Picture, Table
 from papers.pictures import inline_svg
 

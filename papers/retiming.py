@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from linkwise.figures import COLOURS, LIMIT, style
+from linkwise.formats.registry import load
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
 from linkwise.planning.online import Run, scaler
 from linkwise.planning.retimed import Retimed
 from linkwise.planning.timing import retime
-from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
 from papers.experiments import Cell, Experiment, Picture, Table
 from papers.pictures import inline_svg

@@ -12,11 +12,11 @@ import numpy as np
 from linkwise.algorithms.derivatives import inverse_dynamics_derivatives
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.figures import COLOURS, LINE, style
+from linkwise.formats.dh_rows import DHRow
+from linkwise.formats.registry import load
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
-from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
-from linkwise.robot.table import DHRow
 from linkwise.vector import Vec3
 from papers.errata import barman
 from papers.experiments import Cell, Experiment, Picture, Table

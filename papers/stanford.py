@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.formats.registry import load
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
 from linkwise.robot.joint import KINDS
-from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
 from papers.experiments import Cell, Experiment, Picture, Table
 from papers.pictures import inline_svg, panels

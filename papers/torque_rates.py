@@ -13,10 +13,10 @@ from linkwise.algorithms.algorithm import Algorithm
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.recursive_lagrangian import recursive_lagrangian
+from linkwise.formats.registry import load
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
 from linkwise.peers.times import interleaved, states
-from linkwise.robot.load import load
 from linkwise.robot.robot import Robot
 from papers.experiments import Cell, Experiment, Picture, Table
 from papers.forward_routes import general_chain

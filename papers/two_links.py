@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwise.dh import DHRow, standard_dh
 from linkwise.motion.trajectory import Array
-from linkwise.robot import DHRow, Robot, standard_dh
+from linkwise.robot import Robot
 from linkwise.vector import Vec3
 from papers.errata import nasser
 from papers.errata.study import NOTHING, Printed

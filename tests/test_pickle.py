@@ -21,6 +21,7 @@ from scipy.interpolate import CubicSpline
 
 import linkwise as lw
 from linkwise import motion, walking
+from linkwise.planning.constraints import base_motion
 from linkwise.planning.examples import minimum_time
 from linkwise.planning.point import Point
 from linkwise.robot import Course, Curve, Diagnostic
@@ -292,7 +293,7 @@ ONES = {
             lw.limit.passive("a"),
             lw.limit.mirrored({"a": "b"}),
             lw.limit.reaction("joint1", force=3.0),
-            lw.base_motion(leaning),
+            base_motion(leaning),
             lw.planning.State([0.0, 1.0]),
             lw.limit.via(0.5, {"joint1": 1.0}),
             lw.limit.clearance("tool", 0.1, half_space=((0, 0, 1), 0.0)),

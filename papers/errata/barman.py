@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from linkwise.formats.dh_rows import DHRow
 from linkwise.robot.joint import KINDS
-from linkwise.robot.table import DHRow
 from linkwise.rotation import rot_x, rot_z
 from linkwise.scalar import Scalar
 from linkwise.spatial import symmetric

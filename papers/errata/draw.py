@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
+from linkwise.formats.dh_rows import DHRow, KhalilRow
 from linkwise.robot.drive import Friction
-from linkwise.robot.table import DHRow, KhalilRow
 from linkwise.rotation import from_quaternion
 from linkwise.vector import EYE3, ZERO33, Mat3, Vec3, dot, outer
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from linkwise.formats.dh_rows import DHRow
 from linkwise.robot.joint import KINDS
-from linkwise.robot.table import DHRow
 from linkwise.rotation import rot_x, rot_z
 from linkwise.scalar import Scalar
 from linkwise.spatial import symmetric

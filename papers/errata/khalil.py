@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.robot.table import KhalilRow, Row
+from linkwise.formats.dh_rows import KhalilRow, Row
 from linkwise.rotation import rot_x, rot_z
 from linkwise.spatial import Inertia, Pose
 from linkwise.vector import Vec3

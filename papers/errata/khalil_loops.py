@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.robot.table import KhalilRow, Row
+from linkwise.formats.dh_rows import KhalilRow, Row
 from papers.errata.khalil import State, hat, inertia, inverse, transform
 from papers.errata.study import NOTHING, Array, Forms, Printed, chosen, same, zero
 

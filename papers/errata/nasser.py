@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwise.formats.dh_rows import DHRow
 from linkwise.robot.joint import KINDS
-from linkwise.robot.table import DHRow
 from linkwise.rotation import rot_x, rot_z
 from linkwise.spatial import symmetric
 from papers.errata.khalil import hat

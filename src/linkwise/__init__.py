@@ -45,13 +45,16 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.errors import ModelError as ModelError
     from linkwise.errors import SimulationError as SimulationError
     from linkwise.errors import UnknownNameError as UnknownNameError
+    from linkwise.formats.dh import khalil as khalil
+    from linkwise.formats.dh import modified_dh as modified_dh
+    from linkwise.formats.dh import standard_dh as standard_dh
+    from linkwise.formats.registry import list_robots as list_robots
+    from linkwise.formats.registry import load as load
+    from linkwise.formats.registry import save as save
     from linkwise.kernel.base_parameters import base_parameters as base_parameters
     from linkwise.kernel.compile import compile as compile
     from linkwise.kernel.dynamics import Dynamics as Dynamics
     from linkwise.kernel.kernel import Kernel as Kernel
-    from linkwise.loading import list_robots as list_robots
-    from linkwise.loading import load as load
-    from linkwise.loading import save as save
     from linkwise.planning import inverse_kinematics as inverse_kinematics
     from linkwise.planning import plan as plan
     from linkwise.planning import retime as retime
@@ -72,11 +75,8 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.robot import Robot as Robot
     from linkwise.robot import Spring as Spring
     from linkwise.robot import beam as beam
-    from linkwise.robot import khalil as khalil
-    from linkwise.robot import modified_dh as modified_dh
     from linkwise.robot import permutation as permutation
     from linkwise.robot import random_tree as random_tree
-    from linkwise.robot import standard_dh as standard_dh
     from linkwise.simulation import compile_rollout as compile_rollout
     from linkwise.simulation import simulate as simulate
     from linkwise.spatial import Motion as Motion
@@ -97,12 +97,12 @@ _HOMES = {
     "linkwise.kernel.compile": "compile",
     "linkwise.kernel.dynamics": "Dynamics",
     "linkwise.kernel.kernel": "Kernel",
-    "linkwise.loading": "list_robots load save",
+    "linkwise.formats.dh": "khalil modified_dh standard_dh",
+    "linkwise.formats.registry": "list_robots load save",
     "linkwise.platforms": "delta gough_stewart three_rrr",
     "linkwise.planning": "inverse_kinematics plan retime scaler sweep",
     "linkwise.robot": """
-        Drive Frame Friction Joint Limits Link Loop Mimic Motor Robot Spring beam khalil modified_dh permutation
-        random_tree standard_dh
+        Drive Frame Friction Joint Limits Link Loop Mimic Motor Robot Spring beam permutation random_tree
     """,
     "linkwise.simulation": "compile_rollout simulate",
     "linkwise.spatial": "Motion Pose Wrench",

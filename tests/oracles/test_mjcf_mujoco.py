@@ -7,9 +7,9 @@ import pytest
 import linkwise as lw
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.kinematics import pose, world_poses
+from linkwise.formats.mjcf import load_mjcf
 from linkwise.mechanism.assemble import Assembler
 from linkwise.mechanism.equations import gap
-from linkwise.robot import load_mjcf
 from linkwise.robot.tree import Tree
 from linkwise.rotation import from_quaternion
 from support.mjcf import Oracle, body, full, mjcf, reduced

@@ -6,7 +6,7 @@ import pytest
 
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.errors import ModelError
-from linkwise.robot import load_urdf
+from linkwise.formats.urdf import load_urdf
 from support.pinocchio_bridge import ROBOTS, example, model, random_states, rnea
 
 # these mean nothing: one has no link, the other mimics joints that do not exist

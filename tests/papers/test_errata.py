@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
+from linkwise.dh import DHRow, KhalilRow
 from linkwise.errors import UnknownNameError
-from linkwise.robot import DHRow, KhalilRow
-from linkwise.robot.table import Row
+from linkwise.formats.dh_rows import Row
 from linkwise.vector import Mat3, Vec3
 from papers.errata import KINDS, Erratum, barman, errata, guarino, hua, khalil, khalil_loops, nasser, summary
 from papers.errata.draw import Draw

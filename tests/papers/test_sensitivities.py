@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.robot import DHRow, Frame, standard_dh
+from linkwise.dh import DHRow, standard_dh
+from linkwise.robot import Frame
 from linkwise.rotation import rot_x
 from linkwise.vector import EZ, Vec3
 from papers.errata import barman

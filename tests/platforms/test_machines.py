@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.platforms.files import read_on_legs
-from linkwise.robot import load_toml
+from linkwise.formats.toml import load_toml
 from support.machines import NAMES, machine
 
 GOUGH = lw.gough_stewart(stroke=(0.7, 1.0))
@@ -192,8 +191,6 @@ def test_files_of_platform_and_legs(tmp_path):
     q = [0.02, 0.01, 0.76, 0.1, 0.05, -0.1, 0.9]
     np.testing.assert_allclose(dyn.positions(q).q, ours.positions(q).q, rtol=0, atol=1e-12)
     np.testing.assert_allclose(dyn.drive_jacobian(q), ours.drive_jacobian(q), rtol=0, atol=1e-12)
-    with pytest.raises(lw.ModelError, match=r"expected \[\[link\]\] and \[\[joint\]\], got a platform .* Use lw\.load"):
-        load_toml(tmp_path / "former.toml")
     (tmp_path / "side.toml").write_text('[[joint]]\nname = "leg1.slide"\narmature = 2.0\n')
     assert lw.load(tmp_path / "former.toml", side=tmp_path / "side.toml").joint("leg1.slide").armature == 2.0
     assert lw.load(tmp_path / "former.toml", base="floating").nv == 12
@@ -223,16 +220,16 @@ def test_errors_in_files_are_placed(old, new, message):
     text = former().replace(old, new, 1)
     assert text != former()
     with pytest.raises(lw.ModelError, match=message):
-        read_on_legs(text)
+        load_toml(text)
 
 
 def test_files_without_platform_or_legs():
     with pytest.raises(lw.ModelError, match=r"TOML text: expected a table \[platform\], got none"):
-        read_on_legs("name = 'a'\n")
+        load_toml("name = 'a'\n[[leg]]\nname = 'b'\n")
     with pytest.raises(lw.ModelError, match=r"TOML text: expected tables \[\[leg\]\], got none"):
-        read_on_legs("name = 'a'\n[platform]\nmass = 1.0\n")
+        load_toml("name = 'a'\n[platform]\nmass = 1.0\n")
     with pytest.raises(lw.ModelError, match=r"\[\[leg\]\] 1: expected a table, got 3"):
-        read_on_legs("leg = [3]\n[platform]\nmass = 1.0\n")
+        load_toml("leg = [3]\n[platform]\nmass = 1.0\n")
 
 
 def test_a_former_class_is_a_function():

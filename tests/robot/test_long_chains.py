@@ -7,7 +7,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
-from linkwise.robot import load_urdf
+from linkwise.formats.urdf import load_urdf
 from linkwise.robot.tree import Tree
 from support.urdf import joint, link, urdf
 

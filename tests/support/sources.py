@@ -5,7 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkwise.robot import DHRow, Friction, KhalilRow, Robot, khalil, modified_dh, standard_dh
+from linkwise.dh import DHRow, KhalilRow, khalil, modified_dh, standard_dh
+from linkwise.robot import Friction, Robot
 
 FILE = Path(__file__).parents[1] / "golden" / "sources.json"
 KINDS = ("revolute", "prismatic")

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.algorithms.kinematics import pose, velocity
-from linkwise.robot.dh import standard_dh
+from linkwise.formats.dh import standard_dh
+from linkwise.formats.dh_rows import DHRow
 from linkwise.robot.link import Frame
 from linkwise.robot.robot import Robot
-from linkwise.robot.table import DHRow
 from linkwise.scalar import Scalar
 from linkwise.spatial import Pose
 from linkwise.vector import Mat3, Vec3

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
-from linkwise.robot.dh import modified_dh
-from linkwise.robot.table import DHRow
+from linkwise.formats.dh import modified_dh
+from linkwise.formats.dh_rows import DHRow
 from linkwise.scalar import Scalar
 from linkwise.vector import Vec3
 from papers.errata.draw import Draw

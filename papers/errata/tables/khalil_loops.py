@@ -11,11 +11,11 @@ import numpy as np
 
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.kinematics import acceleration, jacobian
-from linkwise.robot.dh import khalil as tree_of
+from linkwise.formats.dh import khalil as tree_of
+from linkwise.formats.dh_rows import KhalilRow, Row
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Link
 from linkwise.robot.robot import Robot
-from linkwise.robot.table import KhalilRow, Row
 from linkwise.rotation import from_quaternion
 from papers.errata import khalil_loops
 from papers.errata.draw import Draw

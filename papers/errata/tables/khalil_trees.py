@@ -10,12 +10,12 @@ import numpy as np
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.kinematics import pose
 from linkwise.algorithms.mass_matrix import mass_matrix
-from linkwise.robot.dh import khalil as tree_of
+from linkwise.formats.dh import khalil as tree_of
+from linkwise.formats.dh_rows import KhalilRow, Row
 from linkwise.robot.drive import Friction
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Link
 from linkwise.robot.robot import Robot
-from linkwise.robot.table import KhalilRow, Row
 from papers.errata import khalil
 from papers.errata.draw import Draw
 from papers.errata.khalil import State

@@ -19,7 +19,7 @@ from linkwise.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from linkwise.robot.to_dh import Table
+    from linkwise.formats.dh_writer import Table
 
 COLUMNS = {
     "dh": {"alpha": "alpha (rad)", "a": "a (m)", "theta": "theta (rad)", "d": "d (m)"},

@@ -14,9 +14,9 @@ import numpy as np
 
 from linkwise.errors import InputError
 from linkwise.files import reading
+from linkwise.formats.xml import to_float
 from linkwise.motion.columns import Columns
 from linkwise.motion.trajectory import Array
-from linkwise.robot.xml import to_float
 
 SEPARATORS = ",;\t"
 LONGEST = 1 << 24  # characters of a line

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from linkwise.formats.registry import load
 from linkwise.planning.joint_limits import joints
 from linkwise.planning.planner import plan
 from linkwise.planning.result import Plan
 from linkwise.planning.terms import effort, time
-from linkwise.robot.load import load
 
 
 def minimum_time(control_points: int = 20, guess: Plan | None = None, **options: Any) -> Plan:

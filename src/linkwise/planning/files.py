@@ -63,7 +63,7 @@ def save(plan: Plan, path: Any, step: float | None = None) -> None:
 
 
 def _meta(plan: Plan) -> dict[str, Any]:
-    from linkwise.robot.toml_writer import to_toml
+    from linkwise.formats.toml_writer import to_toml
 
     return {
         "linkwise": __version__, "robot": to_toml(plan.robot), "degree": plan.curve.basis.degree,
@@ -80,7 +80,7 @@ def _surroundings(carrier: Carrier | None) -> dict[str, Any]:
 
 def load(path: str | PathLike[str]) -> Plan:
     """The plan of an .npz file."""
-    from linkwise.robot.toml import load_toml
+    from linkwise.formats.toml import load_toml
 
     if not isinstance(path, (str, PathLike)):
         raise InputError(f"load: expected a path, got {path!r}.")

@@ -11,12 +11,12 @@ from typing import Any
 from linkwise.deprecated import RENAMED_KEYS, warn
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.files import contents
+from linkwise.formats.source import LARGEST, Source
+from linkwise.formats.toml import check_whole_numbers, parsed
 from linkwise.planning import constraints, terms, tool
 from linkwise.planning.ends import State
 from linkwise.planning.joint_limits import KINDS, joints
 from linkwise.planning.words import Sum, Term
-from linkwise.robot.source import LARGEST, Source
-from linkwise.robot.toml import check_whole_numbers, parsed
 
 TERMS: dict[str, Callable[..., Term]] = {
     "time": terms.time,

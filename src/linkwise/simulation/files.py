@@ -96,7 +96,7 @@ def versions() -> dict[str, str]:
 
 
 def _meta(result: Simulation) -> dict[str, Any]:
-    from linkwise.robot.toml_writer import to_toml
+    from linkwise.formats.toml_writer import to_toml
 
     text = to_toml(result.robot)
     return {
@@ -137,8 +137,8 @@ def _digest(columns: dict[str, Any], meta: str) -> bytes:
 
 
 def _made(name: str, meta: Meta, found: dict[str, Any], robot: Robot | None) -> Simulation:
-    from linkwise.robot.toml import load_toml
-    from linkwise.robot.toml_writer import to_toml
+    from linkwise.formats.toml import load_toml
+    from linkwise.formats.toml_writer import to_toml
 
     if robot_hash(meta.toml) != meta.hash:
         raise InputError(f"{name}: expected the robot that was simulated, got another one: the file was changed.")

@@ -7,20 +7,9 @@ import pytest
 
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.kinematics import pose
+from linkwise.dh import DHRow, KhalilRow, khalil, modified_dh, standard_dh
 from linkwise.errors import ModelError
-from linkwise.robot import (
-    DHRow,
-    Frame,
-    Friction,
-    Joint,
-    KhalilRow,
-    Limits,
-    Link,
-    Robot,
-    khalil,
-    modified_dh,
-    standard_dh,
-)
+from linkwise.robot import Frame, Friction, Joint, Limits, Link, Robot
 from linkwise.rotation import rot_x, rot_z
 from linkwise.spatial import Pose
 from linkwise.vector import Mat3, Vec3

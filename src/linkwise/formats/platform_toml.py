@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-from os import PathLike, fspath
-from os.path import isfile
-from pathlib import PurePath
 from typing import Any
 
-from linkwise.errors import LinkwiseError, ModelError, UnknownNameError
+from linkwise.errors import ModelError, UnknownNameError
+from linkwise.formats.toml import built, placed, robot_of_tables
+from linkwise.formats.toml_tables import Origin, checked, table_of
 from linkwise.platforms.former import MOBILITIES
 from linkwise.platforms.legs import Leg, on_legs
 from linkwise.robot import check
 from linkwise.robot.link import Link
 from linkwise.robot.robot import Robot
-from linkwise.robot.source import PathOrText
-from linkwise.robot.toml import built, parsed, placed, robot_of_tables, toml_source
-from linkwise.robot.toml_tables import Origin, checked, table_of
 
 KEYS = ("name", "gravity", "mobility", "platform", "leg")
 CHAIN = ("link", "joint", "frame")
 LEG = ("name", "tip", "at", "actuated", "base", "home", *CHAIN)
 
 
-def is_on_legs(source: Any) -> bool:
-    """Whether a TOML file describes a platform and its legs, so that no other reader need try."""
-    if not isinstance(source, (str, PathLike)) or PurePath(fspath(source)).suffix.lower() != ".toml":
-        return False
-    try:
-        file = toml_source(source) if isfile(source) else None
-        named = file is not None and all(key in file.data for key in (b"platform", b"leg"))
-        return file is not None and named and {"platform", "leg"} <= parsed(file).keys()
-    except LinkwiseError:
-        return False  # which the reader of other files says better
-
-
-def read_on_legs(source: PathOrText) -> Robot:
-    """The robot of a file, or of the text of one."""
-    file = toml_source(source)
-    data = parsed(file)
-    with placed(file.name):
+def on_legs_of_tables(data: dict[str, Any], where: str) -> Robot:
+    """The robot of a file's tables, which `where` names in messages."""
+    with placed(where):
         _known(data, KEYS, "key of a platform on legs")
         if not isinstance(data.get("platform"), dict):
             raise ModelError("expected a table [platform], got none.")
@@ -48,9 +30,9 @@ def read_on_legs(source: PathOrText) -> Robot:
         if mobility not in MOBILITIES:
             raise ModelError(f"{UnknownNameError('mobility', mobility, MOBILITIES)}")
         fields = {key: data[key] for key in ("gravity", "name") if key in data}
-    platform = built(_table({"name": "platform", **data["platform"]}, Link, f"{file.name}: [platform]"), file.name)
-    legs = [_leg(table, f"{file.name}: [[leg]] {k}") for k, table in enumerate(data["leg"], start=1)]
-    with placed(file.name):
+    platform = built(_table({"name": "platform", **data["platform"]}, Link, f"{where}: [platform]"), where)
+    legs = [_leg(table, f"{where}: [[leg]] {k}") for k, table in enumerate(data["leg"], start=1)]
+    with placed(where):
         return on_legs(platform, legs, MOBILITIES[mobility], **fields)
 
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linkwise.errors import InputError, ModelError
+from linkwise.formats.source import PathOrText, Source, refuse_errors
+from linkwise.formats.xml import Element, Reader, parse
 from linkwise.robot import check
 from linkwise.robot.drive import Friction, Limits
 from linkwise.robot.floating import BASES, floating
 from linkwise.robot.joint import KINDS, Joint, Mimic
 from linkwise.robot.link import Link, turned
 from linkwise.robot.robot import Robot
-from linkwise.robot.source import PathOrText, Source, refuse_errors
-from linkwise.robot.xml import Element, Reader, parse
 from linkwise.rotation import rpy
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, ZERO3, Vec3

@@ -7,14 +7,14 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from linkwise.errors import ModelError
+from linkwise.formats.mjcf_joints import coupled, free_joint, single_joint
+from linkwise.formats.mjcf_loops import Bodies, connected
+from linkwise.formats.mjcf_settings import MAIN, ORIENTATIONS, Context
+from linkwise.formats.source import PathOrText, Source, refuse_errors
+from linkwise.formats.xml import EVERY, Element, parse, to_float
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link, turned
-from linkwise.robot.mjcf_joints import coupled, free_joint, single_joint
-from linkwise.robot.mjcf_loops import Bodies, connected
-from linkwise.robot.mjcf_settings import MAIN, ORIENTATIONS, Context
 from linkwise.robot.robot import Robot
-from linkwise.robot.source import PathOrText, Source, refuse_errors
-from linkwise.robot.xml import EVERY, Element, parse, to_float
 from linkwise.spatial import Pose
 from linkwise.vector import Vec3
 

@@ -3,8 +3,8 @@
 import pytest
 
 import linkwise as lw
+from linkwise.formats.toml import load_toml
 from linkwise.planning.problem_file import read_problem
-from linkwise.platforms.files import read_on_legs
 
 LINK = "[[link]]\nname = 'a'\n"
 
@@ -25,7 +25,7 @@ def test_long_dotted_keys_are_refused_at_once(tmp_path, text):
     """60 kB of them took 15 s and 2 GB."""
     line = text.count("\n") + 4
     (tmp_path / "a.toml").write_text(f"{LINK}# x\n{text}\n")
-    for read in (lw.load, read_problem, read_on_legs):
+    for read in (lw.load, read_problem, load_toml):
         with pytest.raises(
             lw.LinkwiseError, match=rf"a\.toml:{line}: expected keys of at most 64 parts, got one of more"
         ):

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from linkwise.errors import UnknownNameError
+from linkwise.formats.mjcf_settings import Context
+from linkwise.formats.xml import Element
 from linkwise.robot import check
 from linkwise.robot.drive import Friction, Limits, Spring
 from linkwise.robot.joint import Joint, Mimic
-from linkwise.robot.mjcf_settings import Context
-from linkwise.robot.xml import Element
 from linkwise.spatial import Pose
 from linkwise.vector import EZ, ZERO3, Vec3
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from linkwise.formats.dh_rows import BASE, SIGMA, AnyRow, DHRow, KhalilRow, antecedents, in_row, table_of
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.robot import GRAVITY, Robot
-from linkwise.robot.table import BASE, SIGMA, AnyRow, DHRow, KhalilRow, antecedents, in_row, table_of
 from linkwise.rotation import rot_x, rot_z
 from linkwise.spatial import Pose
 from linkwise.vector import EZ, Mat3, Vec3

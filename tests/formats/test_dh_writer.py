@@ -8,7 +8,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import InputError
-from linkwise.robot.to_dh import Table
+from linkwise.formats.dh_writer import Table
 from support.everything import pose_error, torque_error
 from support.pinocchio_bridge import ROBOTS, example
 from support.sources import serial, stanford

@@ -8,7 +8,9 @@ import pytest
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.kinematics import pose
 from linkwise.errors import InputError, LinkwiseError, ModelError
-from linkwise.robot import Friction, Limits, Mimic, load, load_urdf
+from linkwise.formats.registry import load
+from linkwise.formats.urdf import load_urdf
+from linkwise.robot import Friction, Limits, Mimic
 from linkwise.rotation import rpy
 from support.urdf import BODY, joint, link, three, urdf
 

@@ -9,9 +9,9 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import InputError
-from linkwise.robot import load_urdf
-from linkwise.robot.plain import plain
-from linkwise.robot.urdf_writer import to_urdf
+from linkwise.formats.rigid_tree import plain
+from linkwise.formats.urdf import load_urdf
+from linkwise.formats.urdf_writer import to_urdf
 from linkwise.rotation import axis_angle, rpy, rpy_of
 from linkwise.vector import Vec3
 from support.everything import everything, pose_error, torque_error

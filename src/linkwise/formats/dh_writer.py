@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from linkwise.errors import InputError
+from linkwise.formats.dh_rows import BASE, SIGMA, DHRow, KhalilRow
+from linkwise.formats.rigid_tree import plain
 from linkwise.robot import check
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame
-from linkwise.robot.plain import plain
 from linkwise.robot.robot import Robot
 from linkwise.robot.structure import unused
-from linkwise.robot.table import BASE, SIGMA, DHRow, KhalilRow
 from linkwise.robot.tree import ROUND_OFF, Body, Tree, snapped, snapped_inertia
 from linkwise.rotation import rot_z
 from linkwise.spatial import Pose

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from linkwise.errors import ModelError
-from linkwise.robot.source import Source
+from linkwise.formats.source import Source
 
 DEEPEST = 200
 MOST = 500_000  # elements kept, as of 30,000 links

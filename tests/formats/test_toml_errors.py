@@ -8,10 +8,9 @@ import pytest
 import linkwise as lw
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.errors import LinkwiseError
-from linkwise.robot import load_toml
-from linkwise.robot.library import bundled
-from linkwise.robot.toml import with_side
-from linkwise.robot.toml_writer import to_toml
+from linkwise.formats.library import bundled
+from linkwise.formats.toml import load_toml, with_side
+from linkwise.formats.toml_writer import to_toml
 from support.everything import everything
 
 ARM = """

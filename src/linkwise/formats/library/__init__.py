@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.formats.source import Source
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.robot import Robot
-from linkwise.robot.source import Source
 from linkwise.spatial import Pose
 from linkwise.vector import ZERO3, Vec3
 
@@ -26,7 +27,7 @@ SNAKE = "A snake of 10 equal links in a vertical plane; snake25 has 25 (invented
 
 
 def list_robots() -> dict[str, str]:
-    """The trees that come along by name, each with one line that says what it is."""
+    """The robots that `load` knows by name, each with one line that says what it is."""
     return dict(_robots())
 
 
@@ -35,10 +36,15 @@ def bundled(name: str) -> Robot:
     snake = re.fullmatch(r"snake([0-9]{0,9})", name)
     if snake:
         return _snake(int(snake[1] or 10))
+    if name in PLATFORMS:
+        from linkwise import platforms
+
+        build: Callable[[], Robot] = getattr(platforms, name)
+        return build()
     if name not in _robots():
-        unknown = UnknownNameError("robot", name, sorted([*_robots(), *PLATFORMS]))
+        unknown = UnknownNameError("robot", name, _robots())
         raise InputError(f"load {name!r}: expected a .urdf, .toml or .xml file or a robot's name, got an {unknown}")
-    from linkwise.robot.toml import read
+    from linkwise.formats.toml import read
 
     return read(Source(f"{name}.toml", (FOLDER / f"{name}.toml").read_bytes()))
 
@@ -46,7 +52,7 @@ def bundled(name: str) -> Robot:
 @cache
 def _robots() -> dict[str, str]:
     """The first line of a data file, a comment, says what it is."""
-    found = {"snake": SNAKE}
+    found = {"snake": SNAKE, **PLATFORMS}
     for file in FOLDER.glob("*.toml"):
         found[file.stem] = file.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
     return dict(sorted(found.items()))

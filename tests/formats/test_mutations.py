@@ -13,8 +13,10 @@ import pytest
 
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.errors import LinkwiseError
-from linkwise.robot import load, load_toml, load_urdf
-from linkwise.robot.toml_writer import to_toml
+from linkwise.formats.registry import load
+from linkwise.formats.toml import load_toml
+from linkwise.formats.toml_writer import to_toml
+from linkwise.formats.urdf import load_urdf
 from support.mjcf import BODY, body, mjcf
 from support.mutate import Damaged
 from support.pinocchio_bridge import ROBOTS
@@ -51,7 +53,7 @@ def sources(form: str) -> list[tuple[str, Damaged]]:
         return [(p.name, Damaged(p.read_text(errors="replace"), "xml")) for p in URDFS]
     if form == "mjcf":
         return [("inline", Damaged(MJCF, "xml"))]
-    bundled = [f for f in files("linkwise.robot.library").iterdir() if f.name.endswith(".toml")]
+    bundled = [f for f in files("linkwise.formats.library").iterdir() if f.name.endswith(".toml")]
     made = [(p.name, to_toml(load_urdf(p))) for p in URDFS[::6]]
     return [(n, Damaged(t, "toml")) for n, t in [*((f.name, f.read_text()) for f in bundled), *made]]
 

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from linkwise.errors import LinkwiseError, ModelError
-from linkwise.robot import load, load_urdf
+from linkwise.formats.registry import load
+from linkwise.formats.urdf import load_urdf
 from support.urdf import joint, link, three, urdf
 
 TWO = (link("a"), link("b"))
@@ -231,7 +232,7 @@ def test_size_is_bounded(tmp_path):
 
 
 def test_the_number_of_elements_is_bounded(monkeypatch):
-    monkeypatch.setattr("linkwise.robot.xml.MOST", 10)
+    monkeypatch.setattr("linkwise.formats.xml.MOST", 10)
     assert len(load_urdf(urdf(link("a", "<visual/>" * 100))).links) == 1
     with pytest.raises(ModelError, match="expected at most 10 elements"):
         load_urdf(urdf(*(link(f"l{k}", "") for k in range(11))))

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from linkwise.errors import UnknownNameError
+from linkwise.formats.mjcf_settings import Context
+from linkwise.formats.xml import Element
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame
 from linkwise.robot.loop import Loop
-from linkwise.robot.mjcf_settings import Context
-from linkwise.robot.xml import Element
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, ZERO3, Vec3
 

@@ -6,7 +6,9 @@ import time
 import pytest
 
 from linkwise.errors import LinkwiseError, ModelError
-from linkwise.robot import Friction, Limits, Mimic, Spring, load, load_mjcf
+from linkwise.formats.mjcf import load_mjcf
+from linkwise.formats.registry import load
+from linkwise.robot import Friction, Limits, Mimic, Spring
 from support.mjcf import BODY, body, mjcf
 
 HINGE = '<joint name="j"/>'

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import linkwise as lw
-from linkwise.robot import load_toml
-from linkwise.robot.dh import khalil, modified_dh, standard_dh
-from linkwise.robot.toml_writer import to_toml
+from linkwise.formats.dh import khalil, modified_dh, standard_dh
+from linkwise.formats.toml import load_toml
+from linkwise.formats.toml_writer import to_toml
 from support.everything import everything
 from support.pinocchio_bridge import ROBOTS
 

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable
 
 from linkwise.errors import InputError
+from linkwise.formats.rigid_tree import has_dry_part, plain
+from linkwise.formats.urdf import TENSOR
 from linkwise.robot.drive import Limits
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Link
-from linkwise.robot.plain import has_dry_part, plain
 from linkwise.robot.robot import GRAVITY, Robot
 from linkwise.robot.structure import unused
-from linkwise.robot.urdf import TENSOR
 from linkwise.rotation import rpy, rpy_of
 from linkwise.spatial import Pose
 from linkwise.vector import ZERO3, Vec3

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from linkwise.errors import ModelError, UnknownNameError
-from linkwise.robot.source import Source
-from linkwise.robot.xml import Element, Reader, to_float
+from linkwise.formats.source import Source
+from linkwise.formats.xml import Element, Reader, to_float
 from linkwise.rotation import axis_angle, from_quaternion, rot_x, rot_y, rot_z
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, EZ, ZERO3, Mat3, Vec3, cross, dot

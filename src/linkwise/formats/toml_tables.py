@@ -18,11 +18,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from linkwise.errors import ModelError, UnknownNameError, listing
+from linkwise.formats.dh_rows import DHRow, KhalilRow
 from linkwise.robot import check
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.loop import Loop
-from linkwise.robot.table import DHRow, KhalilRow
 from linkwise.rotation import from_quaternion, rpy
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, Mat3, Vec3

@@ -10,9 +10,9 @@ from os import PathLike
 from typing import Any
 
 from linkwise.errors import LinkwiseError, ModelError, UnknownNameError, listing
-from linkwise.robot.dh import khalil, modified_dh, standard_dh
+from linkwise.formats.dh import khalil, modified_dh, standard_dh
+from linkwise.formats.source import PathOrText, Source
 from linkwise.robot.robot import Robot
-from linkwise.robot.source import PathOrText, Source
 
 CONVENTIONS = {"standard": standard_dh, "modified": modified_dh}
 DEEPEST = 64  # parts of a dotted key; our own have six, and the cost of reading one grows with their square
@@ -46,7 +46,7 @@ def with_side(robot: Robot, source: PathOrText) -> Robot:
         source: a TOML file with `[[joint]]` tables that name joints of the robot and hold only what is to be set,
             `[[frame]]`, `[[loop]]`, and `gravity`.
     """
-    from linkwise.robot.toml_tables import checked, document, keys_of
+    from linkwise.formats.toml_tables import checked, document, keys_of
 
     file = toml_source(source)
     data = parsed(file)
@@ -60,12 +60,14 @@ def with_side(robot: Robot, source: PathOrText) -> Robot:
 
 def read(file: Source) -> Robot:
     """The robot of a file that has been opened."""
-    from linkwise.robot.toml_tables import checked, document
+    from linkwise.formats.toml_tables import checked, document
 
     data = parsed(file)
+    if "platform" in data or "leg" in data:
+        from linkwise.formats.platform_toml import on_legs_of_tables
+
+        return on_legs_of_tables(data, file.name)
     with placed(file.name):
-        if "platform" in data and "leg" in data:
-            raise ModelError("expected [[link]] and [[joint]], got a platform and its legs. Use lw.load.")
         form = _form(data)
         doc = checked(data, document(form))
     if form != "link":
@@ -75,7 +77,7 @@ def read(file: Source) -> Robot:
 
 def robot_of_tables(data: dict[str, Any], where: str) -> Robot:
     """The robot of `[[link]]`, `[[joint]]`, ... that stand inside another table, which `where` names in messages."""
-    from linkwise.robot.toml_tables import checked, document
+    from linkwise.formats.toml_tables import checked, document
 
     with placed(where):
         doc = checked(data, document("link"))
@@ -101,7 +103,7 @@ def _of_rows(doc: Any, form: str, file: Source) -> Robot:
 
 def _patched(robot: Robot, doc: Any, file: Source) -> Robot:
     """The robot with joints changed, and frames, loops and gravity added."""
-    from linkwise.robot.toml_tables import header
+    from linkwise.formats.toml_tables import header
 
     joints = {j.name: j for j in robot.joints}
     seen: set[str] = set()
@@ -124,14 +126,14 @@ def _patched(robot: Robot, doc: Any, file: Source) -> Robot:
 
 
 def _built_all(doc: Any, key: str, where: str) -> list[Any]:
-    from linkwise.robot.toml_tables import header
+    from linkwise.formats.toml_tables import header
 
     return [built(t, f"{where}: {header(key, k, t)}") for k, t in enumerate(getattr(doc, key), start=1)]
 
 
 def built(table: Any, where: str, old: Any = None, path: tuple[str, ...] = ()) -> Any:
     """What a table builds; with `old`, that with the table's fields exchanged."""
-    from linkwise.robot.toml_tables import Origin, Table
+    from linkwise.formats.toml_tables import Origin, Table
 
     values = {}
     for key, value in table.given():
@@ -220,7 +222,7 @@ def check_whole_numbers(data: dict[str, Any], name: str, bits: int) -> None:
 
 def _form(data: dict[str, Any]) -> str:
     """Which of the forms the file has."""
-    from linkwise.robot.toml_tables import FORMS, keys_of
+    from linkwise.formats.toml_tables import FORMS, keys_of
 
     for key in data:
         if key not in keys_of(""):

@@ -35,6 +35,11 @@ def to_toml(robot: Robot) -> str:
     return "\n".join(lines) + "\n"
 
 
+def to_toml_and_lost(robot: Robot) -> tuple[str, tuple[str, ...]]:
+    """The robot file of a robot, and that it leaves nothing out."""
+    return to_toml(robot), ()
+
+
 def table_lines(item: Any, header: str) -> list[str]:
     """The lines of a dataclass: plain values and poses first, then tables of their own."""
     lines, inner = [], []

@@ -12,7 +12,7 @@ import numpy as np
 import linkwise as lw
 from linkwise.peers import models
 from linkwise.peers.models import has as has
-from linkwise.robot.order import Permutation
+from linkwise.robot.joint_order import Permutation
 from papers.forward_routes import general_chain as general_chain
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"

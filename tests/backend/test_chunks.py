@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from linkwise.backend import ahead, ir
+from linkwise.backend import ir, prefetch
 from linkwise.graph.program import Port, trace
 from support.backends import definition, native
 
@@ -48,7 +48,7 @@ def test_chunks_end_where_few_values_are_alive():
 @pytest.mark.parametrize("far", [0, 1000])
 def test_fetching_changes_nothing(monkeypatch, lanes, far):
     """Whether outputs are fetched depends on the size of the batch, and on no result."""
-    monkeypatch.setattr(ahead, "FAR", far)
+    monkeypatch.setattr(prefetch, "FAR", far)
     program = waists([9] * 8)
     f = native(program, lanes, chunk=40)
     x = np.random.default_rng(0).normal(size=(150, 10))

@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 import linkwise as lw
-from linkwise.backend import apart
+from linkwise.backend import foreign_thread
 from linkwise.graph import program as graph_program
 from linkwise.locks import ForkSafeLock
 from support.arms import arm
@@ -211,12 +211,12 @@ def test_a_lock_held_by_another_thread_is_open_in_a_child():
 
 TORN = """
 import os, signal, sys, threading, time, warnings
-from linkwise.backend import apart
+from linkwise.backend import foreign_thread
 
 warnings.simplefilter("ignore", DeprecationWarning)
 sys.unraisablehook = lambda _: None  # Python tells of the interrupt, and goes on to fork
 begun = threading.Event()
-thread = threading.Thread(target=apart.apart, args=(lambda: (begun.set(), time.sleep(1.5)),))
+thread = threading.Thread(target=foreign_thread.apart, args=(lambda: (begun.set(), time.sleep(1.5)),))
 thread.start()
 begun.wait()
 signal.signal(signal.SIGALRM, signal.default_int_handler)
@@ -224,13 +224,13 @@ signal.setitimer(signal.ITIMER_REAL, 0.2)
 pid = os.fork()
 if pid == 0:
     try:
-        apart.apart(lambda: 1)
+        foreign_thread.apart(lambda: 1)
     except Exception as error:
         print(f"{type(error).__name__}: {error}", flush=True)
     os._exit(0)
 os.waitpid(pid, 0)
 thread.join()
-print(apart.apart(lambda: "and the parent works"))
+print(foreign_thread.apart(lambda: "and the parent works"))
 """
 
 
@@ -251,12 +251,13 @@ def test_a_fork_waits_for_the_step_under_way_and_for_no_second_one():
         threading.Event().wait(0.3)
         log.append("ends")
 
-    thread = threading.Thread(target=apart.side_by_side, args=([step] * (4 * apart.LANES),))
+    thread = threading.Thread(target=foreign_thread.side_by_side, args=([step] * (4 * foreign_thread.LANES),))
     thread.start()
     begun.wait(60)
-    assert child(lambda: log.count("begins") == log.count("ends") <= apart.LANES and apart.apart(lambda: True)) == 0
+    few = foreign_thread.LANES
+    assert child(lambda: log.count("begins") == log.count("ends") <= few and foreign_thread.apart(lambda: True)) == 0
     thread.join()
-    assert log.count("ends") == 4 * apart.LANES
+    assert log.count("ends") == 4 * foreign_thread.LANES
 
 
 def test_kernels_of_a_robot_are_made_in_a_child_although_a_thread_was_making_them():

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from linkwise.backend import apart, cache
+from linkwise.backend import cache, foreign_thread
 from support.processes import finish, start
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers that send signals are POSIX")
@@ -152,27 +152,27 @@ def test_whoever_waits_is_interrupted_and_no_further_step_begins():
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         with pytest.raises(KeyboardInterrupt):
-            apart.side_by_side([step] * 50)
+            foreign_thread.side_by_side([step] * 50)
     finally:
         signal.signal(signal.SIGALRM, before)
     time.sleep(0.7)
-    assert len(begun) <= apart.LANES
-    assert apart.apart(lambda: 1) == 1
+    assert len(begun) <= foreign_thread.LANES
+    assert foreign_thread.apart(lambda: 1) == 1
 
 
 def test_steps_give_their_results_in_order_and_their_errors():
-    assert apart.side_by_side([lambda k=k: k for k in range(20)]) == list(range(20))
+    assert foreign_thread.side_by_side([lambda k=k: k for k in range(20)]) == list(range(20))
     with pytest.raises(ZeroDivisionError):
-        apart.side_by_side([lambda: 1, lambda: 1 / 0, lambda: 2])
-    assert apart.apart(lambda: apart.apart(lambda: os.getpid())) == os.getpid()  # a step of a step
+        foreign_thread.side_by_side([lambda: 1, lambda: 1 / 0, lambda: 2])
+    assert foreign_thread.apart(lambda: foreign_thread.apart(lambda: os.getpid())) == os.getpid()  # a step of a step
 
 
 def test_work_is_done_where_no_thread_is_to_be_had(monkeypatch):
     def none(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(apart._thread, "start_new_thread", none)
-    np.testing.assert_array_equal(apart.side_by_side([lambda k=k: k for k in range(5)]), range(5))
+    monkeypatch.setattr(foreign_thread._thread, "start_new_thread", none)
+    np.testing.assert_array_equal(foreign_thread.side_by_side([lambda k=k: k for k in range(5)]), range(5))
 
 
 SMALL = """

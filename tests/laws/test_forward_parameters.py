@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.robot.numbers import substitute
+from linkwise.robot.parameters import substitute
 from support.trees import error, states, tree
 
 ROUTES = ["inertia", "articulated"]

@@ -8,7 +8,7 @@ import pytest
 import linkwise as lw
 from linkwise.kernel.base_parameters import base_parameters
 from linkwise.robot import Frame, Friction, Mimic
-from linkwise.robot.numbers import QUANTITIES, read, substitute
+from linkwise.robot.parameters import QUANTITIES, read, substitute
 from linkwise.vector import Mat3, Vec3
 from support.trees import SEEDS, dynamics, error, ideal, states, tree
 

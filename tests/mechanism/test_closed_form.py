@@ -15,7 +15,7 @@ from linkwise.mechanism.closed_form import closed_forms
 from linkwise.mechanism.form import Crossing, Guide, Leg
 from linkwise.mechanism.loops import Cut
 from linkwise.mechanism.structure import structure_of
-from linkwise.robot import Joint, Link, Loop, Mimic, Robot, numbers
+from linkwise.robot import Joint, Link, Loop, Mimic, Robot, parameters
 from linkwise.robot.align import aligned
 from linkwise.robot.tree import Tree
 from linkwise.spatial import Pose
@@ -328,7 +328,7 @@ def test_numbers_of_the_model_may_be_inputs():
     forms, _ = closed_forms(Tree.of(robot), robot.loops, known, structure.reference.tolist())
 
     def function(q, length):
-        tree = Tree.of(numbers.substitute(robot, {"left_elbow.xyz": (0.0, 0.0, length[0])}))
+        tree = Tree.of(parameters.substitute(robot, {"left_elbow.xyz": (0.0, 0.0, length[0])}))
         given = dict(zip(known, q, strict=True))
         full = completed(forms, tree, [given.get(k) for k in range(tree.nq)])
         return ([x for loop in robot.loops for x in Cut.at(tree, full, loop).gap()],)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.backend import memory
-from linkwise.graph.before import Before
+from linkwise.graph.iteration import Before
 from linkwise.graph.op import FARTHEST
 from linkwise.graph.program import Port, Program
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.errors import InputError
-from linkwise.graph.before import Before
+from linkwise.graph.iteration import Before
 from linkwise.graph.node import Node
 from linkwise.graph.program import Port, Program
 from linkwise.graph.show import free, names, operations

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.backend import ahead, layout, loop, repeats, tile, turns
+from linkwise.backend import iteration, layout, loop, prefetch, repeats, tile
 from linkwise.backend.operations import Writer, header, operation
 from linkwise.backend.repeats import Chunk
 from linkwise.backend.target import Target
@@ -33,17 +33,17 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
     results: dict[int, list[int]] = {}
     for n, vectors in zip((n for group in program.results for n in group), loop.places(layouts), strict=True):
         results.setdefault(n.index, []).extend(vectors)
-    between = "" if program.repeated else ahead.CALL
+    between = "" if program.repeated else prefetch.CALL
     texts, all_calls, scratch = _functions(program, target, chunk_size, places, results, between=between)
     shares = 0 if program.repeated else all_calls.count(between)
     turns_text = ""
     if program.before:
-        at = turns.places(program, program.before)
+        at = iteration.places(program, program.before)
         turn_texts, turn_calls, turn_scratch = _functions(
-            program.before.body, target, chunk_size, at, turns.results(program.before), prefix=turns.PREFIX
+            program.before.body, target, chunk_size, at, iteration.results(program.before), prefix=iteration.PREFIX
         )
         texts, scratch = [*texts, *turn_texts], max(scratch, turn_scratch)
-        turns_text = f"{turn_calls}\n{turns.turns(program, program.before, target)}\n"
+        turns_text = f"{turn_calls}\n{iteration.turns(program, program.before, target)}\n"
     copies = [(places[k], to) for k, vectors in results.items() if k in places for to in vectors]
     head = header(target)
     main = "\n".join(
@@ -52,7 +52,7 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
             turns_text + all_calls,
             _copies(copies, target),
             tile.transfers(program, target, layouts),
-            ahead.fetch(len(program.outputs)) if shares else "",
+            prefetch.fetch(len(program.outputs)) if shares else "",
             loop.loop(program, target, layouts, scratch, shares),
         ]
     )

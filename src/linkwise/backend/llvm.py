@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise.backend import ir
-from linkwise.backend.apart import apart, side_by_side
+from linkwise.backend.foreign_thread import apart, side_by_side
 from linkwise.backend.target import Target
 from linkwise.graph.program import Program
 from linkwise.status import StatusLine
@@ -69,7 +69,7 @@ def identity() -> str:
 def _generator() -> str:
     """A hash of the modules that write the code, so that an edit of them is not answered by the cache."""
     total = hashlib.sha256()
-    for module in ("ahead", "ir", "layout", "loop", "operations", "repeats", "tile", "target", "turns", "llvm"):
+    for module in ("prefetch", "ir", "layout", "loop", "operations", "repeats", "tile", "target", "iteration", "llvm"):
         try:
             total.update(Path(str(sys.modules[f"linkwise.backend.{module}"].__file__)).read_bytes())
         except OSError:  # not in a file of its own: the version decides

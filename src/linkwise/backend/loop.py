@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from linkwise.backend import ahead, turns
+from linkwise.backend import iteration, prefetch
 from linkwise.backend.layout import Layout
 from linkwise.backend.target import Target
 from linkwise.graph.program import Port, Program
@@ -20,9 +20,9 @@ def loop(program: Program, target: Target, layouts: Sequence[Layout], scratch: i
     The outputs of a tile are fetched in so many shares while it is computed.
     """
     lanes = target.lanes
-    widths = {"in": turns.width(program), "out": sum(layout.size for layout in layouts), "scratch": scratch}
+    widths = {"in": iteration.width(program), "out": sum(layout.size for layout in layouts), "scratch": scratch}
     if program.before:
-        widths["turn"] = turns.turn_width(program.before)
+        widths["turn"] = iteration.turn_width(program.before)
     declared, buffers, release, refused = _buffers(target, widths)
     flags_declared, flags_cleared = _clear_flags(target)
     tables, filled = _constants(program, layouts, target)
@@ -36,7 +36,7 @@ entry:
         _step_count(program) if program.repeated else "",
         buffers,
         _ports(program),
-        ahead.lines(_outputs(program), target, shares) if shares else "",
+        prefetch.lines(_outputs(program), target, shares) if shares else "",
         filled or "br label %start",
         f"""start:
 br label %loop
@@ -125,13 +125,13 @@ call void @all_chunks(ptr %in, ptr %out, ptr %scratch, ptr {table})"""
     tile = [
         f"%o{j} = mul i64 %i, %s{j}\n%q{j} = getelementptr i8, ptr %p{j}, i64 %o{j}" for j, _ in [*inputs, *outputs]
     ]
-    at = turns.offsets(program)
+    at = iteration.offsets(program)
     starts = [
         _starts(inputs, "in", [at[p.name] for p in program.arguments], t),
         _starts(outputs, "out", [0, *accumulate(layout.size for layout in layouts)][:-1], t),
     ]
     if not program.repeated:
-        begin = ahead.begin(outputs) if shares else ""
+        begin = prefetch.begin(outputs) if shares else ""
         return "\n".join([*tile, *starts, _moves("load", inputs), begin, calls, _moves("store", outputs)])
     once = [[x for x in side if not x[1].steps] for side in (inputs, outputs)]
     each = [[x for x in side if x[1].steps] for side in (inputs, outputs)]

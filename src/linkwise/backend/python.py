@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import nan
 
-from linkwise.graph.before import Before
+from linkwise.graph.iteration import Before
 from linkwise.graph.op import OPS
 from linkwise.graph.program import Program
 

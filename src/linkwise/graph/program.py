@@ -14,8 +14,8 @@ from math import prod
 from typing import Any
 
 from linkwise.errors import LinkwiseError
-from linkwise.graph.before import Before as Before
-from linkwise.graph.before import check
+from linkwise.graph.iteration import Before as Before
+from linkwise.graph.iteration import check
 from linkwise.graph.node import Graph, Node, TooLargeError, lift
 from linkwise.graph.op import OPS
 from linkwise.locks import ForkSafeLock

@@ -6,7 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Container, Iterable
 
-from linkwise.graph.before import Before
+from linkwise.graph.iteration import Before
 from linkwise.graph.node import Node
 from linkwise.graph.op import OPS
 from linkwise.graph.program import Port, Program

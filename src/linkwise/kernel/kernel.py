@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from linkwise.algorithms.algorithm import INPUTS, MOTION, Algorithm, Cheapest, sizes
 from linkwise.backend.call import caller
-from linkwise.backend.remembered import recalled
+from linkwise.backend.program_cache import recalled
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program, trace
 from linkwise.kernel.derived import evaluate
-from linkwise.kernel.facts import facts_of
+from linkwise.kernel.fingerprint import facts_of
 from linkwise.kernel.options import Options
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped

@@ -11,7 +11,8 @@ import numpy as np
 from linkwise.algorithms.algorithm import Algorithm, World, dotted, external_on_bodies, moving_base, wrench_of
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.graph.program import Port
-from linkwise.robot import check, numbers
+from linkwise.robot import check
+from linkwise.robot import parameters as robot_parameters
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
@@ -70,7 +71,7 @@ class Options:
         for name in frames:
             robot.frame(name)
         for path in paths:
-            numbers.read(robot, path)
+            robot_parameters.read(robot, path)
         if not isinstance(base_motion, bool):
             raise InputError(f"base_motion: expected True or False, got {base_motion!r}.")
         gravity, threads = checked_gravity(gravity), checked_threads(threads)
@@ -88,11 +89,11 @@ class Options:
         """How a robot with loops moves; numbers that move its joints leave no closed form to rely on."""
         from linkwise.mechanism.structure import structure_of  # trees need nothing of it
 
-        return structure_of(robot, self.closure == "newton" or any(map(numbers.moves_joints, self.parameters)))
+        return structure_of(robot, self.closure == "newton" or any(map(robot_parameters.moves_joints, self.parameters)))
 
     def values(self, robot: Robot) -> dict[str, tuple[float, ...]]:
         """The robot's own numbers at the paths of `parameters`."""
-        return {path: numbers.read(robot, path) for path in self.parameters}
+        return {path: robot_parameters.read(robot, path) for path in self.parameters}
 
     def ports(self, robot: Robot, algorithm: Algorithm, order: int = 0) -> list[Port]:
         """The inputs that options add, in their fixed order; wrenches and base motion with so many rates."""
@@ -122,7 +123,7 @@ class Options:
         flat, found = iter(given["parameters"]), {}
         for path, values in self.values(robot).items():
             found[path] = tuple(next(flat) for _ in values)
-        return numbers.substitute(robot, found)
+        return robot_parameters.substitute(robot, found)
 
     def tree(self, tree: Tree) -> Tree:
         """The tree with the laws of `joint_forces`."""

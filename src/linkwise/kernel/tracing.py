@@ -4,13 +4,13 @@ from linkwise.backend.call import caller as caller
 from linkwise.backend.call import explanation as explanation
 from linkwise.backend.memory import empty as empty
 from linkwise.backend.native import function as function
-from linkwise.backend.remembered import remembered as remembered
-from linkwise.graph.before import Before as Before
+from linkwise.backend.program_cache import remembered as remembered
 from linkwise.graph.derivative import along as along
 from linkwise.graph.derivative import forward as forward
 from linkwise.graph.derivative import gradient as gradient
 from linkwise.graph.derivative import jacobian as jacobian
 from linkwise.graph.inline import inlined as inlined
+from linkwise.graph.iteration import Before as Before
 from linkwise.graph.node import Graph as Graph
 from linkwise.graph.node import Node as Node
 from linkwise.graph.node import is_zero as is_zero

@@ -9,8 +9,8 @@ from typing import Any
 
 from linkwise.errors import LinkwiseError
 from linkwise.robot.joint import Joint
+from linkwise.robot.joint_order import Permutation, permutation
 from linkwise.robot.link import Link
-from linkwise.robot.order import Permutation, permutation
 from linkwise.robot.robot import Robot
 from linkwise.spatial import Inertia, Pose, symmetric
 from linkwise.vector import EYE3, Vec3

@@ -14,7 +14,7 @@ from linkwise.errors import LinkwiseError
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
 from linkwise.peers import models
-from linkwise.robot.order import Permutation
+from linkwise.robot.joint_order import Permutation
 from linkwise.robot.robot import Robot
 
 BATCH = 4096

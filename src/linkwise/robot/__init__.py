@@ -18,11 +18,11 @@ if TYPE_CHECKING:  # what comes when it is first asked for; the table below has 
     from linkwise.robot.joint import Curve as Curve
     from linkwise.robot.joint import Joint as Joint
     from linkwise.robot.joint import Mimic as Mimic
+    from linkwise.robot.joint_order import Permutation as Permutation
+    from linkwise.robot.joint_order import permutation as permutation
     from linkwise.robot.link import Frame as Frame
     from linkwise.robot.link import Link as Link
     from linkwise.robot.loop import Loop as Loop
-    from linkwise.robot.order import Permutation as Permutation
-    from linkwise.robot.order import permutation as permutation
     from linkwise.robot.random import random_tree as random_tree
     from linkwise.robot.robot import Robot as Robot
 

@@ -11,7 +11,7 @@ from math import nan
 
 from linkwise.backend.operations import Writer
 from linkwise.backend.target import Target
-from linkwise.graph.before import Before
+from linkwise.graph.iteration import Before
 from linkwise.graph.program import Program
 
 PREFIX = "turn_"  # of the names of what belongs to the body

@@ -14,7 +14,7 @@ from linkwise.backend import arrays, c, ir, loop
 from linkwise.backend import native as compiler
 from linkwise.backend.call import caller
 from linkwise.backend.target import Target
-from linkwise.graph.before import Before
+from linkwise.graph.iteration import Before
 from linkwise.graph.program import Port, trace
 from linkwise.graph.show import listing
 from linkwise.kernel.kernel import Compiled

@@ -7,11 +7,11 @@ import pytest
 
 import linkwise as lw
 from linkwise.backend import cache, native
-from linkwise.backend import remembered as module
-from linkwise.backend.remembered import Recalled, recalled, remembered
+from linkwise.backend import program_cache as module
+from linkwise.backend.program_cache import Recalled, recalled, remembered
 from linkwise.graph.program import Port, trace
 from linkwise.kernel import kernel as kernels
-from linkwise.kernel.facts import facts_of
+from linkwise.kernel.fingerprint import facts_of
 from linkwise.kernel.options import Options
 from linkwise.spatial import Wrench
 from support.arms import arm, states
@@ -68,7 +68,7 @@ def test_other_facts_are_another_function():
 def test_other_versions_are_another_program(monkeypatch, what):
     calls = []
     native.function(recalled(f"versions {what}", made(2.0, calls))[0])
-    monkeypatch.setattr(f"linkwise.backend.remembered.{what}", (lambda: "edited") if what == "_source" else "edited")
+    monkeypatch.setattr(f"linkwise.backend.program_cache.{what}", (lambda: "edited") if what == "_source" else "edited")
     native.function(recalled(f"versions {what}", made(2.0, calls))[0])
     assert len(calls) == 2
 
@@ -276,8 +276,8 @@ import sys
 import linkwise as lw
 from support.arms import arm, states
 from linkwise.kernel import kernel
-from linkwise.backend import remembered
-remembered._source = lambda: "source"
+from linkwise.backend import program_cache
+program_cache._source = lambda: "source"
 def refuse(*given):
     raise SystemExit("traced")
 WARM and setattr(kernel, "trace_kernel", refuse)

@@ -73,6 +73,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.robot import Mimic as Mimic
     from linkwise.robot import Motor as Motor
     from linkwise.robot import Robot as Robot
+    from linkwise.robot import Shape as Shape
     from linkwise.robot import Spring as Spring
     from linkwise.robot import beam as beam
     from linkwise.robot import permutation as permutation
@@ -102,7 +103,7 @@ _HOMES = {
     "linkwise.platforms": "delta gough_stewart three_rrr",
     "linkwise.planning": "inverse_kinematics plan retime scaler sweep",
     "linkwise.robot": """
-        Drive Frame Friction Joint Limits Link Loop Mimic Motor Robot Spring beam permutation random_tree
+        Drive Frame Friction Joint Limits Link Loop Mimic Motor Robot Shape Spring beam permutation random_tree
     """,
     "linkwise.simulation": "compile_rollout simulate",
     "linkwise.spatial": "Motion Pose Wrench",

@@ -233,7 +233,7 @@ def test_size_is_bounded(tmp_path):
 
 def test_the_number_of_elements_is_bounded(monkeypatch):
     monkeypatch.setattr("linkwise.formats.xml.MOST", 10)
-    assert len(load_urdf(urdf(link("a", "<visual/>" * 100))).links) == 1
+    assert len(load_urdf(urdf(link("a", "<plugin/>" * 100))).links) == 1
     with pytest.raises(ModelError, match="expected at most 10 elements"):
         load_urdf(urdf(*(link(f"l{k}", "") for k in range(11))))
 

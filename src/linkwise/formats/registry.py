@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path, PurePath
 from pkgutil import resolve_name
@@ -78,7 +79,8 @@ def save(robot: Robot, path: str | PathLike[str]) -> tuple[str, ...]:
     writer = next((f.writer for f in FORMATS if f.writer and suffix == f.suffixes[0]), None)
     if writer is None:
         raise InputError(f"save {file.name!r}: expected a name that ends in .toml or .urdf, got {suffix or 'none'!r}.")
-    text, lost = resolve_name(writer)(robot)
+    folder = str(file.absolute().parent)
+    text, lost = resolve_name(writer)(robot.replace(shapes=[s.seen_from(folder) for s in robot.shapes]))
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -109,4 +111,14 @@ def _read(source: Any) -> tuple[Robot, str]:
         tag = first_tag(Source.of(source, path.name))
         found = next((f for f in FORMATS if tag == f.first_tag), FORMATS[0])
     robot: Robot = resolve_name(found.reader)(source)
-    return robot, path.name
+    return robot if text else _in_folder(robot, path), path.name
+
+
+def _in_folder(robot: Robot, path: PurePath) -> Robot:
+    """The robot whose shapes know where their file stands, so that their meshes can be found when they are drawn."""
+    if not any(s.file or s.texture for s in robot.shapes):
+        return robot
+    folder = str(Path(path).absolute().parent)
+    return robot.replace(
+        shapes=[s if s.folder or not (s.file or s.texture) else replace(s, folder=folder) for s in robot.shapes]
+    )

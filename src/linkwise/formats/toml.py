@@ -14,6 +14,7 @@ from linkwise.formats.dh import khalil, modified_dh, standard_dh
 from linkwise.formats.source import PathOrText, Source
 from linkwise.robot.robot import Robot
 
+PARTS = ("link", "joint", "frame", "loop", "shape")
 CONVENTIONS = {"standard": standard_dh, "modified": modified_dh}
 DEEPEST = 64  # parts of a dotted key; our own have six, and the cost of reading one grows with their square
 WIDEST = 2000  # bits of a whole number that can still be shown in a message; of floats there are none so large
@@ -85,7 +86,7 @@ def robot_of_tables(data: dict[str, Any], where: str) -> Robot:
 
 
 def _of_links(doc: Any, where: str) -> Robot:
-    parts: dict[str, Any] = {f"{key}s": _built_all(doc, key, where) for key in ("link", "joint", "frame", "loop")}
+    parts: dict[str, Any] = {f"{key}s": _built_all(doc, key, where) for key in PARTS}
     with placed(where):
         return Robot(**parts, **_given(doc, "name", "gravity", "leads", "reference"), notes=_notes(doc))
 
@@ -116,9 +117,9 @@ def _patched(robot: Robot, doc: Any, file: Source) -> Robot:
                 raise ModelError("expected one [[joint]] of that name, got two. Put them into one.")
         seen.add(table.name)
         joints[table.name] = built(table, where, joints[table.name])
-    frames, loops = _built_all(doc, "frame", file.name), _built_all(doc, "loop", file.name)
+    further = [item for key in ("frame", "loop", "shape") for item in _built_all(doc, key, file.name)]
     with placed(file.name):
-        patched = robot.replace(*(joints[name] for name in seen)).add(*frames, *loops)
+        patched = robot.replace(*(joints[name] for name in seen)).add(*further)
         return patched.replace(**_given(doc, "gravity", "leads", "reference"))
 
 

@@ -20,6 +20,7 @@ from msgspec import UNSET, UnsetType
 from linkwise.errors import ModelError, UnknownNameError, listing
 from linkwise.formats.dh_rows import DHRow, KhalilRow
 from linkwise.robot import check
+from linkwise.robot.geometry import Shape
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.loop import Loop
@@ -100,6 +101,7 @@ def document(form: str) -> type[Table]:
         "joint": table_of(Joint, () if form == "link" else PATCH),
         "frame": table_of(Frame),
         "loop": table_of(Loop),
+        "shape": table_of(Shape),
     }
     columns: list[Any] = [
         ("gravity", Three | UnsetType, UNSET),

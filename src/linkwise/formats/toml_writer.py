@@ -10,7 +10,7 @@ from linkwise.robot.robot import Robot
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, ZERO3
 
-GROUPS = {"link": "links", "joint": "joints", "frame": "frames", "loop": "loops"}
+GROUPS = {"link": "links", "joint": "joints", "frame": "frames", "loop": "loops", "shape": "shapes"}
 
 
 def to_toml(robot: Robot) -> str:

@@ -8,26 +8,27 @@ from dataclasses import replace
 
 from linkwise.errors import InputError, ModelError
 from linkwise.formats.source import PathOrText, Source, refuse_errors
-from linkwise.formats.xml import Element, Reader, parse
+from linkwise.formats.urdf_shapes import ROLES, SHAPE_SCHEMA, Materials, UrdfReader, shape
+from linkwise.formats.xml import Element, parse
 from linkwise.robot import check
 from linkwise.robot.drive import Friction, Limits
 from linkwise.robot.floating import BASES, floating
+from linkwise.robot.geometry import Shape
 from linkwise.robot.joint import KINDS, Joint, Mimic
 from linkwise.robot.link import Link, turned
 from linkwise.robot.robot import Robot
-from linkwise.rotation import rpy
-from linkwise.spatial import Pose
-from linkwise.vector import EYE3, ZERO3, Vec3
+from linkwise.vector import Vec3
 
 EX = Vec3(1.0, 0.0, 0.0)  # the axis where none is given
 TYPES = tuple(name for name, kind in KINDS.items() if kind.in_urdf)
 TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 XACRO = ("include", "macro", "property", "arg", "if", "unless")
 
-# what is read; everything else (visuals, collisions, transmissions, plugins) is skipped
+# what is read; everything else (transmissions, plugins) is skipped
 SCHEMA = {
-    "robot": frozenset(("link", "joint", *(f"xacro:{tag}" for tag in XACRO))),
-    "link": frozenset(("inertial",)),
+    "robot": frozenset(("link", "joint", "material", *(f"xacro:{tag}" for tag in XACRO))),
+    "link": frozenset(("inertial", *ROLES)),
+    **SHAPE_SCHEMA,
     "inertial": frozenset(("origin", "mass", "inertia")),
     "joint": frozenset(("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")),
 }
@@ -36,9 +37,10 @@ SCHEMA = {
 def load_urdf(source: PathOrText, *, base: str = "fixed", strict: bool = False) -> Robot:
     """The robot of a URDF file.
 
-    Joints come in file order, depth-first. Meshes are never opened. A link without <inertial> has no mass;
-    effort or velocity limits of 0 count as unknown; <dynamics> gives viscous and Coulomb friction; joints
-    that <mimic> have no coordinate of their own. What looks doubtful is listed in `robot.diagnostics`.
+    Joints come in file order, depth-first. A link without <inertial> has no mass; effort or velocity limits of 0 count
+    as unknown; <dynamics> gives viscous and Coulomb friction; joints that <mimic> have no coordinate of their own.
+    <visual> and <collision> are `robot.shapes`; meshes are not opened. What looks doubtful is listed in
+    `robot.diagnostics`.
 
     Args:
         source: a path, or the XML text itself (bytes, or a string with a `<` in it).
@@ -60,7 +62,7 @@ def load_urdf(source: PathOrText, *, base: str = "fixed", strict: bool = False) 
     return robot
 
 
-class _Reader(Reader):
+class _Reader(UrdfReader):
     """The meaning of the elements of one file."""
 
     def robot(self, root: Element) -> Robot:
@@ -78,7 +80,7 @@ class _Reader(Reader):
         joints = [replace(j, mimic=None) if j.name in still else j for j in joints]
         name = root.attributes.get("name") or self.file.name.removesuffix(".urdf")
         try:
-            robot = Robot(links, joints, name=name, notes=self.notes)
+            robot = Robot(links, joints, name=name, notes=self.notes, shapes=self.shapes(root))
         except ModelError as error:
             raise self.unplaced(error, root.line) from error
         return robot.lock(still, at=robot.q(still)) if still else robot
@@ -106,6 +108,16 @@ class _Reader(Reader):
             I = tuple(self.number(inertia, k, item, x) for k, x in zip(TENSOR, defaults, strict=True))
         with self.file.at(inertial.line if mass is None else mass.line, item):
             return Link(name, m, at.p, turned(I, at.R))
+
+    def shapes(self, root: Element) -> list[Shape]:
+        """What all links look like and where they touch."""
+        materials = Materials(self, root)
+        return [
+            found
+            for link in root.all("link")
+            for e in link.children
+            if e.tag in ROLES and (found := shape(self, e, link.attributes["name"], materials)) is not None
+        ]
 
     # ---- joints
 
@@ -189,16 +201,6 @@ class _Reader(Reader):
         if not name:
             raise self.file.error(e.line, f'<{e.tag}>: expected name="...", got none.')
         return name
-
-    def origin(self, e: Element, item: str) -> Pose:
-        origin = self.only(e, "origin", item)
-        if origin is None:
-            return Pose()
-        turn = self.vector(origin, "rpy", item, ZERO3)
-        return Pose(rpy(*turn) if any(turn) else EYE3, self.vector(origin, "xyz", item, ZERO3))
-
-    def vector(self, e: Element, key: str, item: str, default: Vec3) -> Vec3:
-        return Vec3(*self.numbers(e, key, item, 3, default))
 
 
 def _unexpanded(file: Source, line: int) -> ModelError:

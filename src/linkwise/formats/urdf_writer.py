@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from linkwise.errors import InputError
 from linkwise.formats.rigid_tree import has_dry_part, plain
 from linkwise.formats.urdf import TENSOR
+from linkwise.formats.urdf_shapes import ROLES, SHAPES
 from linkwise.robot.drive import Limits
+from linkwise.robot.geometry import SIZES, Shape
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Link
 from linkwise.robot.robot import GRAVITY, Robot
@@ -43,6 +45,9 @@ class _Writer:
         self.lines = ['<?xml version="1.0"?>', f'<robot name="{_text(robot.name)}">']
         if robot.gravity != GRAVITY:
             lost.append(f"gravity {tuple(robot.gravity)}: left out; URDF knows {tuple(GRAVITY)} only.")
+        self.shapes: dict[str, list[Shape]] = {}
+        for shape in robot.shapes:
+            self.shapes.setdefault(shape.link, []).append(shape)
         for link in robot.links:
             self.link(link)
         for joint in robot.joints:
@@ -69,15 +74,49 @@ class _Writer:
         if any(self.moved(link.name)):
             lever = tuple(self.moved(link.name))
             self.lost.append(f"link {link.name!r}: its own frame is left out; it is moved by {lever} to its joint.")
-        if not link.mass and not any(link.inertia):
+        shapes = self.shapes.get(link.name, ())
+        massive = link.mass or any(link.inertia)
+        if not massive and not shapes:
             self.add(1, "link", name=name)
             return
         self.open(1, "link", name=name)
-        self.open(2, "inertial")
-        self.add(3, "origin", xyz=_numbers(link.com - self.moved(link.name)))
-        self.add(3, "mass", value=repr(link.mass))
-        self.add(3, "inertia", **{key: repr(x) for key, x in zip(TENSOR, link.inertia, strict=True)})
-        self.lines += ["    </inertial>", "  </link>"]
+        if massive:
+            self.open(2, "inertial")
+            self.add(3, "origin", xyz=_numbers(link.com - self.moved(link.name)))
+            self.add(3, "mass", value=repr(link.mass))
+            self.add(3, "inertia", **{key: repr(x) for key, x in zip(TENSOR, link.inertia, strict=True)})
+            self.lines.append("    </inertial>")
+        for shape in shapes:
+            self.shape(shape)
+        self.lines.append("  </link>")
+
+    def shape(self, shape: Shape) -> None:
+        """The elements <visual> and <collision> of a shape."""
+        item = f"link {shape.link!r}: a {shape.kind}"
+        if shape.kind not in SHAPES:
+            self.lost.append(f"{item}: left out; URDF has no such shape.")
+            return
+        at = Pose(shape.origin.R, shape.origin.p - self.moved(shape.link))
+        size = {
+            "box": {"size": _numbers(shape.size)},
+            "mesh": {"filename": _text(shape.file), "scale": _numbers(shape.size)},
+        }.get(shape.kind, dict(zip(SIZES[shape.kind], map(repr, shape.size), strict=False)))
+        for role in ROLES:
+            if shape.role not in (role, "both"):
+                continue
+            self.open(2, role, **({"name": _text(shape.name)} if shape.name else {}))
+            self.add(3, "origin", xyz=_numbers(at.p), rpy=_numbers(rpy_of(at.R)))
+            self.open(3, "geometry")
+            self.add(4, shape.kind, **size)
+            self.lines.append("      </geometry>")
+            if role == "visual" and (shape.material or shape.colour or shape.texture):
+                self.open(3, "material", name=_text(shape.material))
+                if shape.colour:
+                    self.add(4, "color", rgba=_numbers(shape.colour))
+                if shape.texture:
+                    self.add(4, "texture", filename=_text(shape.texture))
+                self.lines.append("      </material>")
+            self.lines.append(f"    </{role}>")
 
     def joint(self, j: Joint) -> None:
         if not j.freedom.in_urdf:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # what comes when it is first asked for; the table below has 
     from linkwise.robot.drive import Limits as Limits
     from linkwise.robot.drive import Motor as Motor
     from linkwise.robot.drive import Spring as Spring
+    from linkwise.robot.geometry import Shape as Shape
     from linkwise.robot.joint import Course as Course
     from linkwise.robot.joint import Curve as Curve
     from linkwise.robot.joint import Joint as Joint
@@ -32,10 +33,11 @@ lazy(
         "beam": "beam",
         "diagnose": "Diagnostic",
         "drive": "Drive Friction Limits Motor Spring",
+        "geometry": "Shape",
         "joint": "Course Curve Joint Mimic",
         "link": "Frame Link",
         "loop": "Loop",
-        "order": "Permutation permutation",
+        "joint_order": "Permutation permutation",
         "random": "random_tree",
         "robot": "Robot",
     },

@@ -13,6 +13,7 @@ from linkwise.robot import check, coordinates, leading
 from linkwise.robot.coordinates import Slot as Slot
 from linkwise.robot.coupling import Coupling, couplings, uncoupled
 from linkwise.robot.drive import Friction
+from linkwise.robot.geometry import Shape
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.loop import Loop
@@ -49,6 +50,7 @@ class Robot:
             planar or translation joint inside loops leads (a platform), else the active joints.
         reference: positions of joints by name near which the loops close; they choose the assembly mode. Joints that
             are not named are at zero.
+        shapes: what links look like and where they touch; dynamics does not ask for them.
     """
 
     links: tuple[Link, ...]
@@ -60,6 +62,7 @@ class Robot:
     notes: tuple[tuple[str, str, str], ...] = ()
     leads: tuple[str, ...] = ()
     reference: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    shapes: tuple[Shape, ...] = ()
 
     def __init__(
         self,
@@ -72,6 +75,7 @@ class Robot:
         notes: Iterable[tuple[str, str, str]] = (),
         leads: str | Iterable[str] = (),
         reference: Any = (),
+        shapes: Iterable[Shape] = (),
     ) -> None:
         link_list = _items(links, Link, "links")
         joint_list = _items(joints, Joint, "joints")
@@ -84,6 +88,9 @@ class Robot:
         ordered_links, ordered_joints = depth_first(link_list, joint_list)
         set_(self, "links", ordered_links)
         set_(self, "joints", ordered_joints)
+        places = {link.name: k for k, link in enumerate(ordered_links)}
+        drawn = sorted(_items(shapes, Shape, "shapes"), key=lambda shape: places.get(shape.link, 0))
+        set_(self, "shapes", tuple(drawn))
         set_(self, "leads", leading.names(leads))
         set_(self, "reference", leading.reference(reference, ordered_joints))
         self._check_references()
@@ -97,6 +104,9 @@ class Robot:
         for f in self.frames:
             if f.link not in links:
                 raise ModelError(f"frame {f.name!r}: {UnknownNameError('link', f.link, sorted(links))}")
+        for shape in self.shapes:
+            if shape.link not in links:
+                raise ModelError(f"shape: {UnknownNameError('link', shape.link, sorted(links))}")
         for loop in self.loops:
             for end in (loop.a, loop.b):
                 if end not in links:
@@ -302,18 +312,19 @@ class Robot:
             now[group] = [table.get(x.name, x) for x in now[group]]
         return Robot(**{**now, **fields})
 
-    def add(self, *items: Link | Joint | Frame | Loop) -> Robot:
-        """This robot with further links, joints, frames or loops."""
-        groups: dict[type, list[Any]] = {Link: [], Joint: [], Frame: [], Loop: []}
+    def add(self, *items: Link | Joint | Frame | Loop | Shape) -> Robot:
+        """This robot with further links, joints, frames, loops or shapes."""
+        groups: dict[type, list[Any]] = {Link: [], Joint: [], Frame: [], Loop: [], Shape: []}
         for item in items:
             if type(item) not in groups:
-                raise InputError(f"add: expected a Link, Joint, Frame or Loop, got {item!r}.")
+                raise InputError(f"add: expected a Link, Joint, Frame, Loop or Shape, got {item!r}.")
             groups[type(item)].append(item)
         return self.replace(
             links=[*self.links, *groups[Link]],
             joints=[*self.joints, *groups[Joint]],
             frames=[*self.frames, *groups[Frame]],
             loops=[*self.loops, *groups[Loop]],
+            shapes=[*self.shapes, *groups[Shape]],
         )
 
     def lock(self, names: str | Iterable[str], at: ArrayLike | None = None) -> Robot:
@@ -419,7 +430,8 @@ class Robot:
         loops = [
             dataclasses.replace(rename(c, "a", "b"), active=tuple(prefix + n for n in c.active)) for c in other.loops
         ]
-        joined = self.add(*links, mount, *joints, *(rename(f, "link") for f in other.frames), *loops)
+        shapes = [dataclasses.replace(k, link=prefix + k.link) for k in other.shapes]
+        joined = self.add(*links, mount, *joints, *(rename(f, "link") for f in other.frames), *loops, *shapes)
         return joined.replace(
             leads=(*self.leads, *(prefix + n for n in other.leads)),
             reference=(*self.reference, *((prefix + n, x) for n, x in other.reference)),

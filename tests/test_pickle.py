@@ -213,6 +213,7 @@ ONES = {
             lw.Spring(3.0),
             lw.Mimic("a", 2.0),
             lw.Frame("f", "link"),
+            lw.Shape("link", "box", (1, 2, 3)),
             lw.beam(1.0, 1.0, bending=2.0, segments=2),
             ARM.slots,
             lw.Joint("j", "a", "b", mimic=lw.Mimic("i", 2.0, 0.1)),

@@ -182,13 +182,14 @@ def test_forces_left_out_are_noted(tail, where, message):
 
 def test_what_does_not_matter_is_quiet():
     tail = [
-        '<actuator><motor joint="j" gear="50" forcerange="-1 1"/></actuator>',
+        '<actuator><motor joint="j" forcerange="-1 1"/></actuator>',
         '<sensor><gyro site="s"/></sensor><asset><mesh file="no.stl"/><include file="no.xml"/></asset>',
         '<visual/><size/><statistic/><custom/><keyframe><key qpos="0"/></keyframe><contact/><extension/>',
         '<equality><weld active="false" body1="a"/></equality><option timestep="0.1" wind="0 0 0"/>',
     ]
-    robot = arm(BODY, HINGE, "<geom/>", "<camera/>", "<light/>", tail=tail)
+    robot = arm(BODY, HINGE, '<geom size="0.1"/>', "<camera/>", "<light/>", tail=tail)
     assert robot.diagnostics == ()
+    assert robot.joint("j").limits.effort == 1.0
     tendon = arm(BODY, HINGE, tail=['<tendon><spatial name="t"><site site="s"/></spatial></tendon>'])
     assert remarks(tendon) == {("info", "tendon 't'"): "it: not modelled"}
 
@@ -197,9 +198,9 @@ def test_what_does_not_matter_is_quiet():
     ("text", "level", "message"),
     [
         (body("a", HINGE), "info", "has no <inertial>: taken as without mass"),
-        (body("a", "<geom/>"), "info", "has its mass from geoms: taken as without mass, as it never moves"),
-        (body("a", HINGE, '<geom mass="0"/>'), "info", "has no <inertial>: taken as without mass"),
-        (body("a", HINGE, '<geom density="0"/>'), "info", "has no <inertial>: taken as without mass"),
+        (body("a", '<geom size="0.1"/>'), "info", "has its mass from geoms: taken as without mass, as it never moves"),
+        (body("a", HINGE, '<geom size="0.1" mass="0"/>'), "info", "has no <inertial>: taken as without mass"),
+        (body("a", HINGE, '<geom size="0.1" density="0"/>'), "info", "has no <inertial>: taken as without mass"),
         (body("a", '<inertial mass="1" pos="0 0 0"/>'), "warning", "has neither diaginertia nor fullinertia"),
         (body("a", BODY, attributes='gravcomp="1"'), "warning", "gravcomp is not modelled"),
         (body("a", BODY, attributes='mocap="true"'), "info", "is moved by motion capture: taken as fixed"),
@@ -257,7 +258,19 @@ def test_slips_of_the_pen_in_joints_are_noted():
             '<inertial mass="1" fullinertia="1 1 1 0 0 0" quat="1 0 0 0"/>',
             "link 'a' inertial: expected fullinertia alone, got quat too",
         ),
-        ('<joint name="j"/><geom/>', "not supported: inertia from element <geom> in link 'a'. Give the body an"),
+        ('<joint name="j"/><geom/>', "link 'a' geom size: expected 1 numbers for a sphere, got 0."),
+        (
+            '<joint name="j"/><geom type="sdf"/>',
+            "not supported: inertia of a <geom> of type 'sdf' in link 'a'. Give the body an",
+        ),
+        (
+            '<joint name="j"/><geom size="1" shellinertia="true"/>',
+            "not supported: shellinertia of a <geom>",
+        ),
+        (
+            """<joint name="j"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom mesh="m"/>""",
+            "unknown mesh 'm'",
+        ),
     ],
 )
 def test_refused_in_bodies(inside, message):
@@ -380,3 +393,57 @@ def test_load_is_quick_to_refuse(text):
     with pytest.raises(LinkwiseError):
         load(text)
     assert time.perf_counter() - start < 5.0
+
+
+@pytest.mark.parametrize(
+    ("actuator", "effort", "remark"),
+    [
+        ('<motor joint="j" gear="50" forcerange="-2 2"/>', 100.0, "gear 50: limits are those of the joint"),
+        ('<motor joint="j" ctrlrange="-3 3"/>', 3.0, ""),
+        ('<motor joint="j" ctrlrange="-3 3" ctrllimited="false"/>', math.inf, ""),
+        ('<motor joint="j" forcerange="-1 4"/>', 4.0, "forcerange -1 4 is not the same both ways: the larger is taken"),
+        (
+            '<position joint="j" kp="45" ctrlrange="-1 1" forcerange="-7 7"/>',
+            7.0,
+            "a position actuator, kp 45: its law",
+        ),
+        ('<general joint="j" class="strong"/>', 9.0, "a general actuator: its law is not modelled"),
+        ('<motor site="s"/>', math.inf, "does not act on a joint: not modelled"),
+    ],
+)
+def test_what_actuators_say_is_read_or_reported(actuator, effort, remark):
+    head = ['<default><default class="strong"><motor forcerange="-9 9"/></default></default>']
+    robot = arm(BODY, HINGE, head=head, tail=[f"<actuator>{actuator}</actuator>"])
+    assert robot.joint("j").limits.effort == effort
+    assert remark in " ".join(d.message for d in robot.diagnostics)
+
+
+def test_geoms_are_shapes(tmp_path):
+    file = tmp_path / "arm.xml"
+    file.write_text(
+        mjcf(
+            '<geom type="plane" size="1 1 1"/>',
+            body(
+                "a", BODY, HINGE, '<geom type="box" size="0.1 0.2 0.3" pos="1 0 0" rgba="1 0 0 1" name="crate"/>',
+                '<geom type="mesh" mesh="part" material="tin" contype="0" conaffinity="0"/>',
+                '<geom type="capsule" size="0.1" fromto="0 0 0 0 0 2" group="3"/>', '<geom type="sdf" mass="0"/>',
+            ),
+            head=[
+                '<compiler meshdir="meshes"/>',
+                '<asset><mesh file="part.stl" scale="2 2 2"/><material name="tin" rgba="0.5 0.5 0.5 1"/></asset>',
+            ],
+        )
+    )  # fmt: skip
+    robot = load(file)
+    ground, crate, part, capsule = robot.shapes
+    assert (ground.link, ground.kind, crate.size, crate.role) == ("world", "plane", (0.2, 0.4, 0.6), "both")
+    assert (crate.name, crate.colour, tuple(crate.origin.p)) == ("crate", (1.0, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
+    assert (part.file, part.size, part.role, part.colour) == (
+        "meshes/part.stl",
+        (2.0,) * 3,
+        "visual",
+        (0.5, 0.5, 0.5, 1.0),
+    )
+    assert (capsule.size, capsule.role, tuple(capsule.origin.p)) == ((0.1, 2.0), "collision", (0.0, 0.0, 1.0))
+    assert part.path is None
+    assert "a geom of type 'sdf' is not drawn" in [d.message for d in robot.diagnostics]

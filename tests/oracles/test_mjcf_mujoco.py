@@ -76,6 +76,24 @@ MODELS = {
             '<joint name="c" axis="1 0 0" ref="-50" pos="0 0.3 0"/>',
         ),
     ),
+    "masses of geoms": mjcf(
+        body(
+            "a", '<joint name="a" axis="0 1 0"/>',
+            '<geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0.2" euler="10 20 30"/>',
+            '<geom type="capsule" size="0.05 0.2" density="700" pos="0 0.1 0.3" quat="1 2 3 4"/>',
+            body(
+                "b", '<joint name="b" axis="1 0 0"/>', '<geom type="cylinder" size="0.1" fromto="0 0 0 0.1 0.2 0.5"/>',
+                '<geom type="ellipsoid" size="0.1 0.2 0.3" mass="2"/>', '<geom size="0.1" group="1" pos="0 0 1"/>',
+                body(
+                    "c", '<joint name="c"/>', '<geom type="capsule" size="0.03" fromto="0 0 0 0 0.2 0.3"/>',
+                    '<geom type="box" size="0.02" fromto="0 0 0 0.3 0.2 0.1" class="light"/>',
+                    attributes='pos="0 0.3 0"',
+                ),
+                attributes='pos="0 0 0.6"',
+            ),
+        ),
+        head=['<default><default class="light"><geom density="50"/></default></default>'],
+    ),
     "passive forces": mjcf(
         body(
             "a", A, '<joint name="a" damping="0.4" armature="0.3" frictionloss="0.2" stiffness="7" springref="20"/>',

@@ -7,11 +7,14 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from linkwise.errors import ModelError
+from linkwise.formats.mjcf_actuators import effort_limits
 from linkwise.formats.mjcf_joints import coupled, free_joint, single_joint
 from linkwise.formats.mjcf_loops import Bodies, connected
 from linkwise.formats.mjcf_settings import MAIN, ORIENTATIONS, Context
+from linkwise.formats.mjcf_shapes import Assets, geom, shape, weighed, weight
 from linkwise.formats.source import PathOrText, Source, refuse_errors
 from linkwise.formats.xml import EVERY, Element, parse, to_float
+from linkwise.robot.geometry import Shape
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link, turned
 from linkwise.robot.robot import Robot
@@ -24,11 +27,12 @@ JOINTS = ("joint", "freejoint")
 PARTS = (*JOINTS, "body", "inertial", "geom", "site")  # of a body
 SILENT = ("camera", "light")
 # sections that are read; all their children are kept, so that unknown ones are noticed
-SECTIONS = ("compiler", "option", "default", "worldbody", "equality", "tendon", "actuator", "deformable")
+SECTIONS = ("compiler", "option", "default", "worldbody", "equality", "tendon", "actuator", "asset", "deformable")
 # sections that say nothing about the dynamics of the robot itself
-OTHERS = ("size", "statistic", "visual", "custom", "asset", "contact", "sensor", "keyframe", "extension")
+OTHERS = ("size", "statistic", "visual", "custom", "contact", "sensor", "keyframe", "extension")
 SCHEMA = dict.fromkeys(("mujoco", "body", "frame", *SECTIONS), EVERY)
 BODY = frozenset(("name", "childclass", "mocap", "gravcomp", "user", "sleep", "fuse", "simple", "pos", *ORIENTATIONS))
+WEIGHTLESS = ("plane", "hfield")
 INERTIAL = frozenset(("pos", "mass", "diaginertia", "fullinertia", *ORIENTATIONS))
 
 
@@ -38,9 +42,10 @@ def load_mjcf(source: PathOrText, *, strict: bool = False) -> Robot:
     Joints come in MuJoCo's order with MuJoCo's positions (`ref` included); a free joint has Linkwise's own
     coordinates. Bodies are links, sites with names are frames, and the root link is "world". Damping and frictionloss
     are friction; a joint that a linear equality ties to another mimics it, and points that <connect> holds together are
-    a loop, whose active joints are those with actuators. Shapes are never looked at, so a body that moves needs its
-    <inertial>. Forces that are not modelled (other equalities, tendons, gravity compensation, fluids)
-    are listed in `robot.diagnostics`; an element that changes the robot in a way that is not known is refused.
+    a loop, whose active joints are those with actuators. Geoms are `robot.shapes`; a body without <inertial> weighs
+    what they weigh, unless they are meshes, which are not opened. Force ranges of actuators are limits of effort.
+    Forces that are not modelled (other equalities, tendons, gravity compensation, fluids) and laws of actuators are
+    listed in `robot.diagnostics`; an element that changes the robot in a way that is not known is refused.
 
     Args:
         source: a path, or the XML text itself (bytes, or a string with a `<` in it).
@@ -82,6 +87,8 @@ class _Reader(Context):
         self.frames: list[Frame] = []
         self.placed = {WORLD: Pose()}  # in the reference position
         self.mocap: set[str] = set()
+        self.shapes: list[Shape] = []
+        self.assets = Assets(self, root)
         worlds = root.all("worldbody")
         self.link_names = {WORLD, *_names(worlds, ("body",))}
         self.joint_names = set(_names(worlds, JOINTS))
@@ -97,13 +104,15 @@ class _Reader(Context):
         while waiting:
             waiting += reversed(self.body(*waiting.pop()))
         equalities = [] if "equality" in self.settings.disabled else root.all("equality")
-        joints = coupled(self, self.joints, equalities)
+        joints = coupled(self, effort_limits(self, self.joints, root.all("actuator")), equalities)
         actuated = {e.attributes.get("joint", "") for section in root.all("actuator") for e in section.children}
         loops = connected(self, Bodies(self.placed, joints, self.frames, actuated, self.mocap), equalities)
         self.remark(root)
         name = root.attributes.get("model") or PurePath(self.file.name).stem
         try:
-            return Robot(self.links, joints, self.frames, loops, self.settings.gravity, name, self.notes)
+            return Robot(
+                self.links, joints, self.frames, loops, self.settings.gravity, name, self.notes, shapes=self.shapes
+            )
         except ModelError as error:
             raise self.unplaced(error, root.line) from error
 
@@ -159,6 +168,9 @@ class _Reader(Context):
                 site = self.classes.complete(e, childclass)
                 with self.file.at(e.line, item):
                     self.frames.append(Frame(name, link, X @ self.placement(site, item)))
+            elif e.tag == "geom":
+                found = shape(self, geom(self, e, X, childclass, f"link {link!r}"), link, self.assets)
+                self.shapes += [found] if found else []
             elif link == WORLD and e.tag in (*JOINTS, "inertial"):
                 raise self.file.error(e.line, f"<worldbody>: expected no <{e.tag}>, got one. Put it into a body.")
         return [Hanging(part, link, moves) for part in parts if part.e.tag == "body"]
@@ -200,11 +212,11 @@ class _Reader(Context):
         geoms = [p for p in parts if p.e.tag == "geom" and self.has_mass(p, item)]
         mode = self.settings.inertiafromgeom
         if geoms and (mode == "true" or (mode == "auto" and not inertials)):
-            if moves:
-                remedy = "Give the body an <inertial>; mujoco.mj_saveLastXML writes those that MuJoCo computes."
-                raise self.unsupported(geoms[0].e.line, f"inertia from element <geom> in {item}", remedy)
-            self.note("info", item, "has its mass from geoms: taken as without mass, as it never moves")
-            return Link(name)
+            if not moves:
+                self.note("info", item, "has its mass from geoms: taken as without mass, as it never moves")
+                return Link(name)
+            found = weighed(name, [weight(self, geom(self, *p, item), item) for p in geoms])
+            return _balanced(found) if self.settings.balanceinertia else found
         if not inertials:
             self.note("info", item, "has no <inertial>: taken as without mass")
             return Link(name)
@@ -214,7 +226,7 @@ class _Reader(Context):
         """Whether MuJoCo gives mass to a geom."""
         geom = self.classes.complete(part.e, part.childclass)
         low, high = self.settings.groups
-        if not low <= self.number(geom, "group", item, 0.0) <= high:
+        if not low <= self.number(geom, "group", item, 0.0) <= high or geom.attributes.get("type") in WEIGHTLESS:
             return False
         return self.number(geom, "mass" if "mass" in geom.attributes else "density", item, 1000.0) != 0.0
 
@@ -249,10 +261,6 @@ class _Reader(Context):
                     forces = _positive(whole, ("stiffness", "damping", "frictionloss", "armature", "range"))
                     what = f"its {', '.join(forces)}" if forces else "it"
                     self.note("warning" if forces else "info", f"tendon {name!r}", f"{what}: not modelled")
-                elif section.tag == "actuator":
-                    forces = _positive(self.classes.complete(e), ("armature", "damping"))
-                    if forces:
-                        self.note("warning", f"actuator {name!r}", f"its {', '.join(forces)}: not modelled")
                 elif e.tag == "flex":
                     self.note("warning", f"flex {name!r}", "is not modelled")
 

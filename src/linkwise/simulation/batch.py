@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from linkwise.errors import InputError
 from linkwise.kernel.tracing import Port, Program, empty, explanation
+from linkwise.simulation.plant import GUESS, TIME
 
 Array = NDArray[np.float64]
 Pair = tuple[Array, Array]
@@ -18,6 +20,8 @@ Pair = tuple[Array, Array]
 
 class Batch:
     """Checked inputs of a rollout.
+
+    The time is given at the start alone; each step has it from there.
 
     Args:
         program: of the rollout.
@@ -28,11 +32,12 @@ class Batch:
 
     def __init__(self, program: Program, inputs: tuple[Any, ...], named: dict[str, Any], steps: Any) -> None:
         self._program = program
+        self._ports = [replace(p, steps=p.steps and p.name != TIME) for p in program.arguments if p.name != GUESS]
         if steps is not None and (not _is_whole(steps) or steps < 0):
             raise InputError(f"rollout steps: expected a whole number of at least 0, or None, got {steps!r}.")
         given = self._ordered(inputs, named)
         arrays = [self._array(given, k, steps is not None) for k in range(len(given))]
-        ports = program.inputs
+        ports = self._ports
         counts = {p.name: a.shape[-p.rank] for p, a in zip(ports, arrays, strict=True) if p.steps}
         if steps is not None:
             counts["steps"] = int(steps)
@@ -49,7 +54,8 @@ class Batch:
         self.arrays = [self._for_each(p, a) if p.steps else a for p, a in zip(ports, arrays, strict=True)]
 
     def _ordered(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-        names = [p.name for p in self._program.inputs]
+        names = [p.name for p in self._ports]
+        named = {**{n: 0.0 for n in names[len(inputs) :] if n == TIME}, **named}
         rest = names[len(inputs) :]
         if len(inputs) > len(names) or set(named) != set(rest):
             got = [*names[: len(inputs)], *(f"one more than {len(names)}" for _ in inputs[len(names) :]), *named]
@@ -58,7 +64,7 @@ class Batch:
 
     def _array(self, given: Sequence[Any], k: int, constant: bool) -> Any:
         """One input; where steps are given otherwise, one of each step may be the same for all, or None for zeros."""
-        port, x = self._program.inputs[k], given[k]
+        port, x = self._ports[k], given[k]
         if x is None and constant and port.steps:
             return np.zeros((1, *port.shape))
         try:
@@ -83,14 +89,23 @@ class Batch:
     def part(self, first: int, count: int) -> list[Any]:
         """The inputs of some steps."""
         found = []
-        for port, array in zip(self._program.inputs, self.arrays, strict=True):
+        for port, array in zip(self._ports, self.arrays, strict=True):
             own = (slice(None),) * len(port.shape)
             found.append(array[(..., slice(first, first + count), *own)] if port.steps else array)
+            if port.name == TIME:
+                since = np.multiply.outer(self.arrays[3], np.arange(first, first + count))
+                found[-1] = np.asarray(array[..., None] + since, dtype=self._program.dtype)
         return found
+
+    def no_guess(self) -> list[Array]:
+        """Where Newton's method is to begin, where there is such an input: not known yet."""
+        ports, dtype = self._program.arguments, self._program.dtype
+        return [np.full((*self.shape, *p.shape), np.nan, dtype) for p in ports if p.name == GUESS]
 
     def room(self, rows: tuple[int, ...], out: Any = None) -> Pair:
         """Arrays for states, so many in a row; what does not fit into memory is refused at once."""
-        shapes, dtype = [(*self.shape, *rows, *p.shape) for p in self._program.outputs], self._program.dtype
+        outputs, dtype = self._program.outputs[:2], self._program.dtype
+        shapes = [(*self.shape, *rows, *p.shape) for p in outputs]
         if out is None:
             try:
                 return empty(shapes[0], dtype), empty(shapes[1], dtype)

@@ -142,9 +142,7 @@ def _closure() -> Any:
     return closure
 
 
-def machine_on(
-    robot: Robot, tree: Tree, model: Robot, followers: Sequence[Any] | None, options: Options
-) -> AnyMachine:
+def machine_on(robot: Robot, tree: Tree, model: Robot, followers: Sequence[Any] | None, options: Options) -> AnyMachine:
     """The machine of a robot on one of its trees, in numbers of the model."""
     if not robot.follows:
         return tree

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.errors import InputError
+from linkwise.errors import InputError, LinkwiseError
 from linkwise.kernel.tracing import Port, Program, empty, explanation
 from linkwise.simulation.plant import GUESS, TIME
 
@@ -36,7 +36,9 @@ class Batch:
         if steps is not None and (not _is_whole(steps) or steps < 0):
             raise InputError(f"rollout steps: expected a whole number of at least 0, or None, got {steps!r}.")
         given = self._ordered(inputs, named)
-        arrays = [self._array(given, k, steps is not None) for k in range(len(given))]
+        arrays: list[Any] = []
+        for k in range(len(given)):
+            arrays.append(self._array([*arrays, *given[k:]], k, steps is not None))
         ports = self._ports
         counts = {p.name: a.shape[-p.rank] for p, a in zip(ports, arrays, strict=True) if p.steps}
         if steps is not None:
@@ -49,7 +51,7 @@ class Batch:
         try:
             self.shape = np.broadcast_shapes(*leading) if len(leading) > 1 else leading.pop()
         except ValueError as error:
-            raise explanation(program, error, given, None) from None
+            raise self._refusal(error, arrays) from None
         self.rows = max(1, prod(self.shape))
         self.arrays = [self._for_each(p, a) if p.steps else a for p, a in zip(ports, arrays, strict=True)]
 
@@ -75,8 +77,12 @@ class Batch:
         if sound and constant and port.steps and array.shape == port.shape:
             array = array[None]
         if not sound or not port.fits(array.shape):
-            raise explanation(self._program, ValueError(f"{port.name} does not fit"), given, None)
+            raise self._refusal(ValueError(f"{port.name} does not fit"), given)
         return array
+
+    def _refusal(self, error: Exception, given: Sequence[Any]) -> LinkwiseError:
+        """What was wrong with the arguments."""
+        return explanation(replace(self._program, inputs=tuple(self._ports), before=None), error, given, None)
 
     def _for_each(self, port: Port, array: Any) -> Any:
         """An input with a row for each step; one row is repeated without being copied."""

@@ -188,7 +188,9 @@ def _acceleration_program(plant: Plant) -> Program:
 
     # the recursion takes wrenches and armatures as given, and knows trees alone
     graph = plant.options.forces or plant.method == "implicit"
-    return cheapest({"route": "graph" if graph else forward_dynamics_derivatives.static["route"]}, lambda x: traced(**x))
+    return cheapest(
+        {"route": "graph" if graph else forward_dynamics_derivatives.static["route"]}, lambda x: traced(**x)
+    )
 
 
 def _products(matrices: Sequence[Vector], *columns: Columns) -> Columns:

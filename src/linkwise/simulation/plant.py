@@ -24,6 +24,7 @@ from linkwise.simulation.control_law import Control, Model, torques
 from linkwise.simulation.simulation import smoothed_joint
 from linkwise.simulation.step import resisting_ahead, step
 from linkwise.simulation.torque_limits import TorqueLimit, limited
+from linkwise.vector import Vec3
 
 TIME = "t"  # the input of those on a base that moves
 GUESS = "guess"  # the input where Newton's method begins
@@ -67,13 +68,11 @@ class Plant:
 
     def step_program(self) -> Program:
         """One step: q, qd, u, dt, ... -> q_new, qd_new, by the cheapest route."""
-        program = self._step
-        count, drop = len(self.ports), slice(2)
-        once = replace(
-            program, inputs=program.inputs[:count], leaves=program.leaves[:count], outputs=program.outputs[drop],
-            results=program.results[drop],
-        )  # fmt: skip
-        return self.closed(once)
+        whole, n = self._step, len(self.ports)
+        inputs, outputs = whole.inputs[:n], whole.outputs[:2]
+        return self.closed(
+            replace(whole, inputs=inputs, leaves=whole.leaves[:n], outputs=outputs, results=whole.results[:2])
+        )
 
     def loop_program(self) -> Program:
         """Steps as a loop, each from where the last ended; what Newton's method found is where it begins in the next.
@@ -85,7 +84,7 @@ class Plant:
         outputs = tuple(replace(p, steps=k < 2, thinned=k < 2) for k, p in enumerate(program.outputs))
         carries = tuple(enumerate([0, 1, len(self.ports)][: len(outputs)]))
         once = replace(program, name="rollout", inputs=inputs, outputs=outputs, carries=carries)
-        return self.closed(once, GUESS) if len(carries) > 2 else once
+        return self.closed(once, GUESS)
 
     def closed(self, program: Program, guess: str = "") -> Program:
         """The program with Newton's method before it, where that is needed."""
@@ -136,15 +135,15 @@ class Plant:
         self, machine: AnyMachine, given: Given, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Scalar
     ) -> tuple[AnyMachine, World]:
         """The machine as it resists in a state, and what surrounds it there."""
-        tree, state = machine.tree, None
-        if self.method == "implicit" or self.options.forces:
-            state = machine.complete(q, qd)[1:]
-        if self.method == "implicit":
-            machine = machine.on(resisting_ahead(tree, *state, dt))
+        options, implicit, state = self.options, self.method == "implicit", [q, qd]
+        if implicit or options.forces:
+            _, *state = machine.complete(q, qd)
+        if implicit:
+            machine = machine.on(resisting_ahead(machine.tree, state[0], state[1], dt))
         if self.base:
-            own = tree.gravity if self.options.gravity in (None, "input") else self.options.gravity
+            own = options.gravity if isinstance(options.gravity, Vec3) else machine.gravity
             given = given | self.base.given(given[TIME][0], given.get("gravity", own))
-        return machine, self.options.world(machine.tree, given, state)
+        return machine, options.world(machine.tree, given, (state[0], state[1]))
 
     def torques(
         self, machine: AnyMachine, model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], u: Sequence[Scalar]

@@ -71,7 +71,7 @@ def test_steps_of_first_order_tend_to_the_simulation(name):
 @pytest.mark.parametrize("name", ["ankle, moving base", *(pytest.param(n, marks=pytest.mark.slow) for n in
                                                          (*QUICK[:2], *QUICK[3:], *SLOW))])  # fmt: skip
 def test_steps_of_fourth_order_tend_to_the_simulation(name):
-    coarse, fine = errors(name, "rk4", (100, 200) if "elastic" in name else (20, 40))
+    coarse, fine = errors(name, "rk4", (200, 400) if "elastic" in name else (20, 40))
     assert fine < 1e-6
     assert coarse < 1e-10 or np.log2(coarse / fine) == pytest.approx(4.0, abs=0.4)
 

@@ -25,21 +25,22 @@ class Batch:
 
     Args:
         program: of the rollout.
+        ports: its `asked_ports`.
         inputs: in the order of the program's, or by name.
         named: the rest of them.
         steps: how many, if not as many as the inputs have.
     """
 
-    def __init__(self, program: Program, inputs: tuple[Any, ...], named: dict[str, Any], steps: Any) -> None:
-        self._program = program
-        self._ports = [replace(p, steps=p.steps and p.name != TIME) for p in program.arguments if p.name != GUESS]
+    def __init__(
+        self, program: Program, ports: list[Port], inputs: tuple[Any, ...], named: dict[str, Any], steps: Any
+    ) -> None:
+        self._program, self._ports = program, ports
         if steps is not None and (not _is_whole(steps) or steps < 0):
             raise InputError(f"rollout steps: expected a whole number of at least 0, or None, got {steps!r}.")
         given = self._ordered(inputs, named)
         arrays: list[Any] = []
         for k in range(len(given)):
-            arrays.append(self._array([*arrays, *given[k:]], k, steps is not None))
-        ports = self._ports
+            arrays.append(self._array(given, k, arrays, steps is not None))
         counts = {p.name: a.shape[-p.rank] for p, a in zip(ports, arrays, strict=True) if p.steps}
         if steps is not None:
             counts["steps"] = int(steps)
@@ -56,15 +57,18 @@ class Batch:
         self.arrays = [self._for_each(p, a) if p.steps else a for p, a in zip(ports, arrays, strict=True)]
 
     def _ordered(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+        if len(inputs) == len(self._ports) and not named:
+            return list(inputs)
         names = [p.name for p in self._ports]
-        named = {**{n: 0.0 for n in names[len(inputs) :] if n == TIME}, **named}
         rest = names[len(inputs) :]
+        if rest and rest[-1] == TIME:
+            named = {TIME: 0.0, **named}
         if len(inputs) > len(names) or set(named) != set(rest):
             got = [*names[: len(inputs)], *(f"one more than {len(names)}" for _ in inputs[len(names) :]), *named]
             raise InputError(f"rollout: expected the inputs {', '.join(names)}, got {', '.join(got)}.")
         return [*inputs, *(named[n] for n in rest)]
 
-    def _array(self, given: Sequence[Any], k: int, constant: bool) -> Any:
+    def _array(self, given: Sequence[Any], k: int, before: list[Any], constant: bool) -> Any:
         """One input; where steps are given otherwise, one of each step may be the same for all, or None for zeros."""
         port, x = self._ports[k], given[k]
         if x is None and constant and port.steps:
@@ -77,7 +81,7 @@ class Batch:
         if sound and constant and port.steps and array.shape == port.shape:
             array = array[None]
         if not sound or not port.fits(array.shape):
-            raise self._refusal(ValueError(f"{port.name} does not fit"), given)
+            raise self._refusal(ValueError(f"{port.name} does not fit"), [*before, *given[k:]])
         return array
 
     def _refusal(self, error: Exception, given: Sequence[Any]) -> LinkwiseError:
@@ -105,8 +109,8 @@ class Batch:
 
     def no_guess(self) -> list[Array]:
         """Where Newton's method is to begin, where there is such an input: not known yet."""
-        ports, dtype = self._program.arguments, self._program.dtype
-        return [np.full((*self.shape, *p.shape), np.nan, dtype) for p in ports if p.name == GUESS]
+        further = self._program.arguments[len(self._ports) :]
+        return [np.full((*self.shape, *p.shape), np.nan, self._program.dtype) for p in further]
 
     def room(self, rows: tuple[int, ...], out: Any = None) -> Pair:
         """Arrays for states, so many in a row; what does not fit into memory is refused at once."""
@@ -123,6 +127,11 @@ class Batch:
                 f"rollout out: expected two writable {dtype} arrays of shapes {shapes[0]} and {shapes[1]}."
             )
         return out[0], out[1]
+
+
+def asked_ports(program: Program) -> list[Port]:
+    """What a call of a rollout is given; of the time the start alone, and no guess, which comes last."""
+    return [replace(p, steps=p.steps and p.name != TIME) for p in program.arguments if p.name != GUESS]
 
 
 def checked_every(keep: Any, every: Any, steps: int) -> int:

@@ -119,12 +119,20 @@ class Plant:
 
     def machine(self, given: Given) -> AnyMachine:
         """The robot with its numbers among the inputs, and laws along its joints."""
+        model, tree = self._modelled(given) if "parameters" in given else self._own_model
+        return machine_on(self.robot, tree, model, given.get(closure.FOLLOWERS), self.options)
+
+    @cached_property
+    def _own_model(self) -> tuple[Robot, Tree]:
+        return self._modelled({})
+
+    def _modelled(self, given: Given) -> tuple[Robot, Tree]:
+        """The robot in numbers of the inputs, and its tree."""
         robot = self.robot
         if self.method == "implicit":
             robot = robot.replace(joints=[smoothed_joint(j) for j in robot.joints])
         model = self.options.model(robot, given)
-        tree = regrouped(aligned(self.options.tree(Tree.of(model))))
-        return machine_on(self.robot, tree, model, given.get(closure.FOLLOWERS), self.options)
+        return model, regrouped(aligned(self.options.tree(Tree.of(model))))
 
     def later(self, given: Given, time: Scalar, followers: Sequence[Scalar] = ()) -> Given:
         """The inputs some time after the step began, and what Newton's method finds then."""

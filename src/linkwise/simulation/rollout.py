@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,10 +16,10 @@ from linkwise.kernel.tracing import Port, Program, caller
 from linkwise.motion.base_motion import BaseMotion
 from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
-from linkwise.simulation.batch import Array, Batch, checked_every
+from linkwise.simulation.batch import Array, Batch, asked_ports, checked_every
 from linkwise.simulation.control_law import Control
 from linkwise.simulation.linear_step import linear_program
-from linkwise.simulation.plant import GUESS, TIME, Plant
+from linkwise.simulation.plant import Plant
 from linkwise.simulation.step import METHODS
 from linkwise.simulation.torque_limits import torque_limits as checked_limits
 
@@ -77,14 +76,9 @@ class Rollout:
         self.plant = plant
         self.robot, self.method, self.options = plant.robot, plant.method, plant.options
         self.program, self._once = plant.loop_program(), plant.step_program()
+        self._ports = asked_ports(self.program)
         self._call = caller(self.program, "One rollout.", plant.options.threads)
         self._seconds = 0.0  # that a step of one row takes
-
-    @property
-    def _ports(self) -> list[Port]:
-        """What a call is given; of the time the start alone."""
-        given = (p for p in self.program.arguments if p.name != GUESS)
-        return [replace(p, steps=p.steps and p.name != TIME) for p in given]
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
@@ -132,7 +126,7 @@ class Rollout:
         """
         if dt.__class__ is not float or dt < 0.0:
             refuse_backwards("rollout", dt)
-        batch = Batch(self.program, (q, qd, u, dt, *more), named, steps)
+        batch = Batch(self.program, self._ports, (q, qd, u, dt, *more), named, steps)
         total, every = batch.steps, checked_every(keep, every, batch.steps)
         end = keep == "end"
         whole = batch.room(() if end else (total // every,), out)

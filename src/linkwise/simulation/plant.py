@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -53,6 +53,9 @@ class Plant:
     options: Options
     limits: tuple[TorqueLimit, ...] = ()
     base: BaseMotion | None = None
+
+    def __reduce__(self) -> Any:
+        return Plant, tuple(getattr(self, f.name) for f in fields(self))  # without what follows from them
 
     @cached_property
     def ports(self) -> tuple[Port, ...]:

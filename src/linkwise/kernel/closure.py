@@ -31,14 +31,17 @@ def port(robot: Robot, options: Options, standard: Sequence[Port]) -> list[Port]
     return [Port(FOLLOWERS, (len(sought),))] if sought else []
 
 
-def closed(program: Program, robot: Robot, options: Options) -> Program:
-    """The program with Newton's method before it; without, if it asks for nothing that follows."""
+def closed(program: Program, robot: Robot, options: Options, guess: str = "") -> Program:
+    """The program with Newton's method before it; without, if it asks for nothing that follows.
+
+    It begins at the input named by `guess`, and where that fails or is NaN, or without one, at the reference.
+    """
     read = {a.index for n in program.schedule for a in n.args} | {n.index for g in program.results for n in g}
     at = [p.name for p in program.inputs].index(FOLLOWERS)
     if not any(n.index in read for n in program.leaves[at]):
         inputs = tuple(p for p in program.inputs if p.name != FOLLOWERS)
         return replace(program, inputs=inputs, leaves=program.leaves[:at] + program.leaves[at + 1 :])
-    return replace(program, before=loop(robot, options, [p for p in program.inputs if p.name in SHARED]))
+    return replace(program, before=loop(robot, options, [p for p in program.inputs if p.name in SHARED], guess))
 
 
 def guided(call: Callable[..., Any], robot: Robot, other: Callable[[Robot], Callable[..., Any]]) -> Callable[..., Any]:
@@ -83,8 +86,8 @@ def reference_of(robot: Robot, guess: Any) -> dict[str, tuple[float, ...]]:
     return {n: tuple(whole[s.q : s.q + s.nq].tolist()) for n, s in slots.items()}
 
 
-def loop(robot: Robot, options: Options, shared: Sequence[Port]) -> Before:
-    """Newton's method from the robot's reference to the input `q`, or `q_load`."""
+def loop(robot: Robot, options: Options, shared: Sequence[Port], guess: str = "") -> Before:
+    """Newton's method from the robot's reference, or a guess, to the input `q`, or `q_load`."""
     lead = next(p.name for p in shared if p.name in POSITIONS)
     robot = robot if lead == "q" else robot.rigid()
     structure = options.structure(robot)
@@ -100,4 +103,6 @@ def loop(robot: Robot, options: Options, shared: Sequence[Port]) -> Before:
 
     outputs = [*(Port(f"next_{p.name}", p.shape) for p in carried), Port("left", ())]
     body = trace("newton", run, [*carried, *shared], outputs, dtype=options.dtype)
-    return Before(body, tuple(tuple(x) for x in begin), ((0, FOLLOWERS),), newton.MOST)
+    y, y0, v0, place = (tuple(x) for x in begin)
+    start = (guess, guess, v0, newton.NEARBY) if guess else (y, y0, v0, place)
+    return Before(body, start, ((0, FOLLOWERS),), newton.MOST)

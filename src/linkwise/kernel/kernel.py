@@ -129,10 +129,10 @@ def surrounded(
     tree = Tree.of(model, keep)
     if "external" in algorithm.uses:
         tree = options.tree(tree)
-        state = _state(_machine(robot, tree, model, followers, options), algorithm, options, named, order)
+        state = _state(machine_on(robot, tree, model, followers, options), algorithm, options, named, order)
     if algorithm.torques_only:
         tree = regrouped(aligned(tree))
-    machine = _machine(robot, tree, model, followers, options)
+    machine = machine_on(robot, tree, model, followers, options)
     return machine, {"world": options.world(tree, given, state, order)} if algorithm.uses else {}
 
 
@@ -142,7 +142,8 @@ def _closure() -> Any:
     return closure
 
 
-def _machine(robot: Robot, tree: Tree, model: Robot, followers: Sequence[Any] | None, options: Options) -> AnyMachine:
+def machine_on(robot: Robot, tree: Tree, model: Robot, followers: Sequence[Any] | None, options: Options) -> AnyMachine:
+    """The machine of a robot on one of its trees, in numbers of the model."""
     if not robot.follows:
         return tree
     from linkwise.mechanism.machine import Machine  # trees need nothing of it

@@ -8,6 +8,7 @@ from typing import Any
 
 from linkwise.errors import LinkwiseError
 from linkwise.jet import Jet, part, rate, with_rate
+from linkwise.mechanism import newton
 from linkwise.mechanism.angle import Angle
 from linkwise.mechanism.linkage import Linkage
 from linkwise.mechanism.series import along_motion
@@ -169,6 +170,15 @@ class Machine:
     def with_followers(self, values: Sequence[Scalar]) -> Machine:
         """This machine with positions found by Newton's method."""
         return replace(self, followers=tuple(values))
+
+    def near(self, numbers: Sequence[Scalar]) -> tuple[Machine, list[Scalar]]:
+        """This machine where the numbers of `q` and of `unknowns` are about closed, with `unknowns` closer; and `q`."""
+        q, y = list(numbers[: self.nq]), numbers[self.nq :]
+        return (self.with_followers(newton.corrected(self, q, y)) if y else self), q
+
+    def on(self, tree: Tree) -> Machine:
+        """The same with other numbers of its bodies."""
+        return replace(self, tree=tree)
 
     def _given(self, q: Sequence[Scalar]) -> list[Any]:
         """Positions of what leads and of what has a closed form."""

@@ -23,6 +23,8 @@ NEAR = 1e-3  # of a step: after a stride
 THERE = 1e-7, 1e-5  # of a step: at the goal, where the next one is its square
 OPEN = 1e-6, 1e-5  # of the mechanism's size: no equation may be left open more than this
 END = 1e-12, 1e-6  # of the way, or of a joint's part of it: who is so near its end is there
+# the place of who is near the goal already, as if on a way before the first: if that fails, it goes from the reference
+NEARBY = 1.0, 1.0, 0.0, 0.0, -1.0
 
 
 class State(NamedTuple):
@@ -72,11 +74,8 @@ def turn(machine: Any, q: Sequence[Scalar], now: State) -> tuple[State, Scalar]:
         pace[to] = [x * speed for x in way[to]]
     lead = [where(less(s, 1.0), a, b) for a, b in zip(lead, q, strict=True)]  # the goal itself, without round-off
     linkage = machine.with_followers(now.y).at(lead, closed=False)
-    places = sought_rates(machine)
-    block, solver = linkage.newton_system()
-    step = dict(zip(block.passive, solver.solve([-x for x in linkage.gap(block)]), strict=True))
     full = linkage.rates(pace)
-    d, v = [step[k] for k in places], [full[k] for k in places]
+    d, v = _step(machine, linkage), [full[k] for k in sought_rates(machine)]
     size = sqrt(sum((x * x for x in d), 0.0))
     closer = _moved(machine, now.y, [x / sqrt(1.0 + size * size) for x in d], 1.0)
 
@@ -149,6 +148,18 @@ def solved(machine: Any, q: Sequence[float]) -> tuple[float, ...]:
         if not left or isnan(left):
             return tuple(now.y)
     return (nan,) * len(now.y)
+
+
+def corrected(machine: Any, q: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
+    """What follows after one step of Newton's method from nearby, which squares what it is off by."""
+    return _moved(machine, y, _step(machine, machine.with_followers(y).at(q, closed=False)), 1.0)
+
+
+def _step(machine: Any, linkage: Any) -> list[Scalar]:
+    """By how much Newton's method moves what is sought."""
+    block, solver = linkage.newton_system()
+    found = dict(zip(block.passive, solver.solve([-x for x in linkage.gap(block)]), strict=True))
+    return [found[k] for k in sought_rates(machine)]
 
 
 def _moved(machine: Any, y: Sequence[Scalar], v: Sequence[Scalar], time: Scalar) -> list[Scalar]:

@@ -79,6 +79,16 @@ class BaseMotion:
         angular, alpha = Vec3(*(cut(x, rates) for x in omega)), Vec3(*(rate(x) for x in omega))
         return World(back @ Vec3(*gravity), Motion(back @ v, angular), Motion(back @ a, alpha))
 
+    def given(self, t: Scalar, gravity: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+        """The inputs of kernels on the base at time t, by name; `gravity` is that in the world."""
+        X, world = self.pose(t), self.world(t, gravity)
+        return {
+            "base_velocity": list(world.base_velocity),
+            "base_acceleration": list(world.base_acceleration),
+            "base_pose": [*(x for row in X.R for x in row), *X.p],
+            "gravity": list(world.gravity),
+        }
+
     def derivatives(self, t: Scalar, count: int) -> list[Motion]:
         """Velocity, acceleration, jerk, ..., so many: derivatives in the world, in the axes of the base."""
         X = self.pose(running(t, count))

@@ -152,6 +152,14 @@ class Tree:
             rate[at] = kind.q_dot(q[at], qd[to])
         return rate
 
+    def near(self, numbers: Sequence[Scalar]) -> tuple[Tree, list[Scalar]]:
+        """This tree, and the numbers of `q`; a machine with loops closes them there."""
+        return self, list(numbers)
+
+    def on(self, tree: Tree) -> Tree:
+        """The other tree, which has other numbers of the bodies."""
+        return tree
+
     @property
     def linked(self) -> list[int]:
         """The bodies that are links, in the order of `robot.moving_links`: all but the base and parts of joints."""

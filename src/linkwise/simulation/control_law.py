@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +15,7 @@ from linkwise import algorithms, scalar
 from linkwise.algorithms.algorithm import Algorithm
 from linkwise.algorithms.environment import called
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.kernel.closure import POSITIONS
 from linkwise.kernel.kernel import trace_kernel
 from linkwise.kernel.options import Options
 from linkwise.kernel.tracing import Program, inlined
@@ -126,6 +129,13 @@ class Model:
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
         self._programs: dict[Any, Program] = {}
+        self._state: tuple[Sequence[Scalar], Sequence[Scalar]] = (), ()
+
+    def where(self, q: Sequence[Scalar], followers: Sequence[Scalar]) -> Model:
+        """The same for a state whose loops are closed by Newton's method, with what that found."""
+        found = copy(self)
+        found._state = q, followers
+        return found
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -143,14 +153,29 @@ class Model:
         if key not in self._programs:
             self._programs[key] = trace_kernel(self.robot, algorithm, Options(), static)
         program = self._programs[key]
-        ports = program.inputs
+        ports = program.arguments
         flat = [np.ravel(np.asarray(x, dtype=object)).tolist() for x in inputs]
         if [len(x) for x in flat] != [p.size for p in ports]:
             wanted, got = (", ".join(map(str, x)) for x in ([f"{p.name}{p.shape}" for p in ports], map(len, flat)))
             raise InputError(f"dyn.{algorithm.name} in control: expected {wanted}, got {got or 'no'} numbers.")
-        outputs = zip(inlined(program, *flat), program.outputs, strict=True)
+        given = dict(zip((p.name for p in ports), flat, strict=True))
+        if program.before:
+            given |= {name: self._followers(algorithm, given) for name in program.before.hidden}
+            program = replace(program, before=None)
+        results = inlined(program, *(given[p.name] for p in program.inputs))
+        outputs = zip(results, program.outputs, strict=True)
         found = tuple(Vector.of(x, port.shape) if port.shape else x[0] for x, port in outputs)
         return found[0] if len(found) == 1 else found
+
+    def _followers(self, algorithm: Algorithm, given: dict[str, Any]) -> list[Scalar]:
+        """What Newton's method found, for a function of the positions in which the robot is."""
+        asked, (q, found) = next(given[name] for name in POSITIONS if name in given), self._state
+        if any(a is not b for a, b in zip(asked, q, strict=False)):
+            raise InputError(
+                f"dyn.{algorithm.name} in control: expected the positions q that control is called with, got others:"
+                f" loops of robot {self.robot.name!r} are closed by Newton's method, which runs once a step."
+            )
+        return list(found)
 
 
 def torques(
@@ -158,7 +183,7 @@ def torques(
 ) -> list[Scalar]:
     """What a control asks for; one that has an argument `dyn` gets the model there."""
     known = {"dyn": model} if takes_model(control) else {}
-    n, tau = model.robot.nv, called("control", control, *map(Vector.of, (q, qd, u)), **known)
+    n, tau = model.robot.nu, called("control", control, *map(Vector.of, (q, qd, u)), **known)
     if not hasattr(tau, "__len__"):
         raise InputError(f"control: expected {n} torques, got {tau!r}.")
     found = list(tau)

@@ -13,19 +13,18 @@ from linkwise.errors import InputError
 from linkwise.kernel.kernel import Compiled
 from linkwise.kernel.options import Options
 from linkwise.kernel.tracing import Port, Program, caller
-from linkwise.robot.coupling import refuse_coupled
+from linkwise.motion.base_motion import BaseMotion
 from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
-from linkwise.simulation.batch import Array, Batch, checked_every
+from linkwise.simulation.batch import Array, Batch, asked_ports, checked_every
 from linkwise.simulation.control_law import Control
 from linkwise.simulation.linear_step import linear_program
-from linkwise.simulation.plant import Plant, repeated
+from linkwise.simulation.plant import Plant
 from linkwise.simulation.step import METHODS
 from linkwise.simulation.torque_limits import torque_limits as checked_limits
 
 SLICE = 0.2  # seconds of native work between two looks at the keyboard
 FIRST = 2**17  # steps of all rows together before the first look
-EACH = ("u", "f_ext")  # inputs that are given for each step
 
 
 class Rolled(NamedTuple):
@@ -76,16 +75,15 @@ class Rollout:
     def __init__(self, plant: Plant) -> None:
         self.plant = plant
         self.robot, self.method, self.options = plant.robot, plant.method, plant.options
-        once = plant.step_program()
-        self.program = repeated(once, EACH.__contains__)
-        self._once = once
+        self.program, self._once = plant.loop_program(), plant.step_program()
+        self._ports = asked_ports(self.program)
         self._call = caller(self.program, "One rollout.", plant.options.threads)
         self._seconds = 0.0  # that a step of one row takes
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the arguments, batch axes and steps left out."""
-        return {p.name: p.shape for p in self.program.inputs}
+        return {p.name: p.shape for p in self._ports}
 
     @property
     def parameters(self) -> Array:
@@ -115,7 +113,8 @@ class Rollout:
                 (..., 1, width), or beside `steps=` (width,), or None for zeros.
             dt: length of a step, s; a number, or one for each row.
             more: the inputs that options add, also by name: f_ext (..., steps, frames, 6), or (..., 1, frames, 6) for
-                all steps; parameters (..., np); gravity (..., 3).
+                all steps; parameters (..., np); gravity (..., 3); and, on a base that moves, the time t (...) at the
+                start, s, which is 0 where it is not given.
             steps: how many, where no input says so.
             keep: "all" states, or the one at the "end" alone.
             every: of all states, keep those after every so many steps; their number must be a multiple of it.
@@ -127,12 +126,12 @@ class Rollout:
         """
         if dt.__class__ is not float or dt < 0.0:
             refuse_backwards("rollout", dt)
-        batch = Batch(self.program, (q, qd, u, dt, *more), named, steps)
+        batch = Batch(self.program, self._ports, (q, qd, u, dt, *more), named, steps)
         total, every = batch.steps, checked_every(keep, every, batch.steps)
         end = keep == "end"
         whole = batch.room(() if end else (total // every,), out)
         kept = tuple(x[..., None, :] for x in whole) if end else whole
-        done, state = 0, batch.arrays[:2]
+        done, state, guess = 0, batch.arrays[:2], batch.no_guess()
         to: tuple[Array, ...]
         try:
             while done < total:
@@ -144,9 +143,10 @@ class Rollout:
                     count -= count % every
                     to = tuple(x[..., first : first + count // every, :] for x in kept)
                 start = time.perf_counter()
-                self._call(*state, *batch.part(done, count)[2:], out=to)
+                following = [np.empty_like(x) for x in guess]
+                self._call(*state, *batch.part(done, count)[2:], *guess, out=(*to, *following))
                 self._seconds = (time.perf_counter() - start) / (count * batch.rows)
-                done, state = done + count, [x[..., -1, :].copy() for x in to]
+                done, state, guess = done + count, [x[..., -1, :].copy() for x in to], following
                 if count < every and done % every == 0:
                     kept[0][..., first, :], kept[1][..., first, :] = state
                 if progress is not None:
@@ -194,7 +194,7 @@ class Rollout:
 
         n, m = self.robot.nq, self.robot.nv
         gives = f"q(steps, {n}), qd(steps, {m})"
-        return f"<Rollout by {self.method} of the robot {self.robot.name!r}: {side(self.program.inputs)} -> {gives}>"
+        return f"<Rollout by {self.method} of the robot {self.robot.name!r}: {side(self._ports)} -> {gives}>"
 
     def __reduce__(self) -> Any:
         return Rollout, (self.plant,)
@@ -221,6 +221,7 @@ def compile_rollout(
     external: Any = (),
     parameters: Any = (),
     gravity: Any = None,
+    base_motion: Any = None,
     forces: Any = None,
     joint_forces: Any = None,
     threads: int | str = 1,
@@ -229,19 +230,23 @@ def compile_rollout(
     """A loop of fixed steps as one native function.
 
     Args:
-        robot: a tree, fixed or floating.
+        robot: a tree, fixed or floating, or a machine with loops, legs or coupled joints, in the coordinates that lead.
+            Each step closes its loops, where Newton's method does so from where the last step left them, so that the
+            assembly mode stays; rows whose loops cannot be closed are NaN from there on.
         method: "rk4"; "euler" (semi-implicit); or "implicit", the same with dampers and friction of joints taken at the
             end of the step, which is stable however stiff they are; dry friction is smooth there, as in `simulate`.
         control: `control(q, qd, u) -> tau`, evaluated in every stage; none takes u as torques. It gets vectors that
             behave like NumPy arrays, and is written with functions of NumPy or of `linkwise.scalar`, without `if`. With
             an argument `dyn` it gets the robot's algorithms there: `dyn.gravity_forces(q) + 40.0 * (u - q) - 8.0 * qd`.
-        inputs: width of u where there is a control (nv by default).
+        inputs: width of u where there is a control (nu, the width of tau, by default).
         torque_limits: what drives can give: True for the robot's own limits of effort and torque-speed curves; a
             number for all joints; or by joint a number or points (speed, torque), {"elbow": [(0, 40.0), (12.0, 0)]}:
             lines bound what drives the joint, the first torque what brakes it.
         external: frames whose wrenches are an input of each step, `f_ext`, in the frames' axes.
         parameters: numbers of the robot that are an input, such as ("hand.mass",), as `compile` takes them.
-        gravity: a vector instead of the robot's, or "input".
+        gravity: a vector instead of the robot's, or "input"; in the world, also where the base moves.
+        base_motion: a function of time that returns the `Pose` of the base in the world, as `simulate` takes it. It is
+            traced into the step and evaluated in every stage; the time `t` is then an input.
         forces: laws of the environment by frame or link, as `compile` takes them; evaluated in every stage.
         joint_forces: laws along joints by joint, as `compile` takes them.
         threads: over how many threads rows are split, or "auto", as in `compile`.
@@ -254,13 +259,7 @@ def compile_rollout(
         raise InputError(f"method: expected one of {METHODS}, got {method!r}.")
     if not isinstance(robot, Robot):
         raise InputError(f"compile_rollout: expected a Robot first, got {robot!r}.")
-    refuse_coupled(robot, "compile_rollout")
     refuse_wheels(robot, "compile_rollout", "Use simulate.")
-    if robot.loops:
-        raise InputError(
-            f"compile_rollout: expected a tree, got the robot {robot.name!r} with loops, which would fall open. Use"
-            " simulate, which keeps them closed, or robot.opened() for the tree alone."
-        )
     if control is not None and not callable(control):
         raise InputError(f"control: expected a function of (q, qd, u), got {control!r}.")
     options = Options.checked(
@@ -273,9 +272,10 @@ def compile_rollout(
         joint_forces=joint_forces,
         dtype=dtype,
     )
-    width: Any = robot.nv if inputs is None else inputs
+    width: Any = robot.nu if inputs is None else inputs
     if not isinstance(width, int) or isinstance(width, bool) or width < 1:
         raise InputError(f"inputs: expected a whole number above 0, got {inputs!r}.")
-    if control is None and width != robot.nv:
-        raise InputError(f"inputs: expected {robot.nv}, because u are torques without a control, got {inputs}.")
-    return Rollout(Plant(robot, method, control, width, options, checked_limits(robot, torque_limits)))
+    if control is None and width != robot.nu:
+        raise InputError(f"inputs: expected {robot.nu}, because u are torques without a control, got {inputs}.")
+    limits, base = checked_limits(robot, torque_limits), BaseMotion.of(base_motion)
+    return Rollout(Plant(robot, method, control, width, options, limits, base))

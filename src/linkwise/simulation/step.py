@@ -5,42 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from linkwise.algorithms.integration import q_dot
 from linkwise.errors import InputError
 from linkwise.jet import Jet, part
+from linkwise.mechanism.machine import AnyMachine
 from linkwise.robot.tree import Body, Tree
 from linkwise.scalar import Scalar, maximum, number
 
 Vector = list[Scalar]
-Accelerations = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]  # (q, qd) -> qdd
+# (machine, q, qd, time since the step began) -> qdd
+Accelerations = Callable[[AnyMachine, Sequence[Scalar], Sequence[Scalar], Scalar], Sequence[Scalar]]
 
 METHODS = ("euler", "implicit", "rk4")
 
 
 def step(
-    tree: Tree, accelerations: Accelerations, q: Vector, qd: Vector, dt: Scalar, method: str
-) -> tuple[Vector, Vector]:
-    """Positions and velocities after a time `dt`.
+    machine: AnyMachine, accelerations: Accelerations, q: Vector, qd: Vector, dt: Scalar, method: str
+) -> tuple[Vector, Vector, Vector]:
+    """Positions and velocities after a time `dt`, and about where `unknowns` of the machine are then.
 
     "euler" takes the new velocity for the new position, which keeps the energy of oscillations bounded; "implicit" is
     the same with accelerations of the tree that `resisting_ahead` gives; "rk4" is of fourth order. Quaternions are
-    integrated as four numbers and normalised at the end of the step.
+    integrated as four numbers and normalised at the end of the step. What Newton's method finds is integrated beside
+    `q`, and closed by one step of it in each stage: that is off by the fourth power of `dt`, which keeps the order.
     """
+    numbers = [*q, *machine.unknowns]
     if method in ("euler", "implicit"):
-        new = along(qd, accelerations(q, qd), dt)
-        return normalised(tree, along(q, rates(tree, q, new), dt)), new
+        new = along(qd, accelerations(machine, q, qd, 0.0), dt)
+        moved = normalised(machine, along(numbers, machine.leaf_rates(q, new), dt))
+        return moved[: len(q)], new, moved[len(q) :]
     if method != "rk4":
         raise InputError(f"method: expected one of {METHODS}, got {method!r}.")
+
+    def stage(v: Vector, a: Sequence[Scalar], time: Scalar) -> tuple[Vector, Sequence[Scalar]]:
+        near, at = machine.near(along(numbers, v, time))
+        speeds = along(qd, a, time)
+        return near.leaf_rates(at, speeds), accelerations(near, at, speeds, time)
+
     half = dt * 0.5
-    v1, a1 = rates(tree, q, qd), accelerations(q, qd)
-    q2, qd2 = along(q, v1, half), along(qd, a1, half)
-    v2, a2 = rates(tree, q2, qd2), accelerations(q2, qd2)
-    q3, qd3 = along(q, v2, half), along(qd, a2, half)
-    v3, a3 = rates(tree, q3, qd3), accelerations(q3, qd3)
-    q4, qd4 = along(q, v3, dt), along(qd, a3, dt)
-    v4, a4 = rates(tree, q4, qd4), accelerations(q4, qd4)
+    v1, a1 = machine.leaf_rates(q, qd), accelerations(machine, q, qd, 0.0)
+    v2, a2 = stage(v1, a1, half)
+    v3, a3 = stage(v2, a2, half)
+    v4, a4 = stage(v3, a3, dt)
     sixth = dt * (1.0 / 6.0)
-    return normalised(tree, along(q, _sum(v1, v2, v3, v4), sixth)), along(qd, _sum(a1, a2, a3, a4), sixth)
+    moved = normalised(machine, along(numbers, _sum(v1, v2, v3, v4), sixth))
+    return moved[: len(q)], along(qd, _sum(a1, a2, a3, a4), sixth), moved[len(q) :]
 
 
 def resisting_ahead(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Scalar) -> Tree:
@@ -72,16 +80,10 @@ def resisting_ahead(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], dt: S
     return replace(tree, bodies=(tree.bodies[0], *map(ahead, tree.bodies[1:])))
 
 
-def rates(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Vector:
-    """The rates of the numbers in `q`."""
-    return list(q_dot.function(tree, q, qd)[0])
-
-
-def normalised(tree: Tree, q: Vector) -> Vector:
-    """The same positions with unit quaternions."""
-    for body in tree.bodies[1:]:
-        places = slice(body.q, body.q + body.kind.nq)
-        q[places] = body.kind.normalised(q[places])
+def normalised(machine: AnyMachine, q: Vector) -> Vector:
+    """The same positions with unit quaternions; further numbers are left as they are."""
+    for kind, at, _ in machine.coordinates:
+        q[at] = kind.normalised(q[at])
     return q
 
 

@@ -19,7 +19,7 @@ class TorqueLimit:
     """The most that the drive of one coordinate can give, on the joint's side of the gear.
 
     Args:
-        place: of the coordinate in qd and tau.
+        place: of the drive in tau.
         effort: at any speed, N m or N.
         curve: points (speed, torque) in rising speeds, between which the torque that drives is bounded by lines; below
             the first and when the drive brakes, by the first torque.
@@ -50,7 +50,11 @@ def torque_limits(robot: Robot, given: Any) -> tuple[TorqueLimit, ...]:
     """
     if given is None or given is False:
         return ()
-    own = {j.name: (robot.slots[j.driven_coordinate].v, j) for j in robot.joints if j.freedom.is_single and j.nv}
+    places, at = {}, 0
+    for name in robot.drives:
+        places[name], at = at, at + robot.opened().slots[name].nv
+    single = (j for j in robot.joints if j.freedom.is_single and j.nv)
+    own = {j.name: (places[j.driven_coordinate], j) for j in single if j.driven_coordinate in places}
     if given is True:
         found = [TorqueLimit(place, j.limits.effort, _curve_of(j)) for place, j in own.values()]
         found = [x for x in found if isfinite(x.effort) or x.curve]
@@ -69,11 +73,11 @@ def torque_limits(robot: Robot, given: Any) -> tuple[TorqueLimit, ...]:
     return tuple(found)
 
 
-def limited(limits: Sequence[TorqueLimit], tau: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
-    """The torques that come of those asked for."""
+def limited(limits: Sequence[TorqueLimit], tau: Sequence[Scalar], speeds: Sequence[Scalar]) -> list[Scalar]:
+    """The torques that come of those asked for, at the drives' speeds."""
     found = list(tau)
     for limit in limits:
-        found[limit.place] = limit.applied(found[limit.place], qd[limit.place])
+        found[limit.place] = limit.applied(found[limit.place], speeds[limit.place])
     return found
 
 

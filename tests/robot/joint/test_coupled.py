@@ -141,7 +141,6 @@ def test_refusals(make, message):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda robot: lw.compile_rollout(robot),
         lambda robot: lw.retime(robot, [[0.0, 0.0], [0.1, 0.1]], effort=10.0),
         lambda robot: lw.inverse_kinematics(robot, "shank", np.eye(4)),
         lambda robot: lw.scaler(robot, effort=1.0, effort_rate=1.0),

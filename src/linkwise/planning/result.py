@@ -14,7 +14,7 @@ from linkwise.algorithms.algorithm import Algorithm
 from linkwise.algorithms.elastic_feedforward import elastic_feedforward
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
-from linkwise.errors import InputError, UnknownNameError
+from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import endings
 from linkwise.planning.carrier import Carrier
@@ -26,16 +26,15 @@ from linkwise.planning.problem import Worst
 from linkwise.planning.program import Dual
 from linkwise.planning.words import positive
 from linkwise.robot.robot import Robot
+from linkwise.table import WRENCH, Sampled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
-
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """A planned motion.
+class Plan(Sampled):
+    """A planned motion. `plan["tau.elbow"]` is one column of `columns()`.
 
     Args:
         robot: what moves.
@@ -230,21 +229,14 @@ class Plan:
             found |= {f"{key}.{n}.{c}": six[:, k, i] for k, n in enumerate(names) for i, c in enumerate(WRENCH)}
         return found
 
-    def __getitem__(self, name: str) -> Array:
-        """One of the columns."""
-        columns = self.columns()
-        if name not in columns:
-            raise UnknownNameError("channel", name, columns)
-        return columns[name]
-
     # ---- files and pictures
 
     def save(self, path: str | PathLike[str], step: float | None = None) -> None:
-        """Write all to an .npz file that `Plan.load` takes back, or the motion and torques to a .csv file.
+        """Write all to an .npz file that `Plan.load` takes back, or columns to a .csv or .parquet file.
 
         Args:
-            path: ends in .npz or .csv.
-            step: seconds between rows of a .csv file, such as a controller's period.
+            path: ends in .npz, .csv or .parquet.
+            step: seconds between rows of columns, such as a controller's period.
         """
         from linkwise.planning.files import save
 

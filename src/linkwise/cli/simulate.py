@@ -172,7 +172,7 @@ def _by_joint(robot: Robot, flag: str, settings: Sequence[Setting]) -> dict[str,
 
 def _slot(robot: Robot, joint: str) -> Any:
     if joint not in robot.slots:
-        raise UnknownNameError("joint that moves", joint, robot.coordinates)
+        raise UnknownNameError("joint", joint, robot.coordinates)
     return robot.slots[joint]
 
 

@@ -16,7 +16,7 @@ from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
-from linkwise.motion.columns import endings
+from linkwise.motion.columns import column_names, endings
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.chart import Chart, chart_of, joint_places
 from linkwise.planning.curve import Array, Curve
@@ -26,7 +26,7 @@ from linkwise.planning.problem import Worst
 from linkwise.planning.program import Dual
 from linkwise.planning.words import positive
 from linkwise.robot.robot import Robot
-from linkwise.table import WRENCH, Sampled
+from linkwise.table import Sampled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -215,18 +215,15 @@ class Plan(Sampled):
         return np.append(even, self.duration)
 
     def columns(self, step: float | None = None) -> dict[str, Array]:
-        """Everything as named columns: t, q.elbow, ..., tau.elbow, tau_dot.elbow, wrench.elbow.fx, ..., cut.tip.fx."""
+        """Everything as named columns: t, q.elbow, ..., tau.elbow, tau_dot.elbow, wrench.forearm.fx, ..., cut.tip.fx."""
         t = self.times(step)
         found = {"t": t}
         for quantity in ("q", "qd", "qdd", "qddd", "tau", "tau_dot"):
             values = getattr(self, quantity)(t)
             found |= dict(zip(self.names(quantity), values.T, strict=True))
-        moving = [j.name for j in self.robot.joints if not j.is_fixed]
-        through = {"wrench": (moving, self.wrenches(t))}
-        if self.robot.loops:
-            through["cut"] = ([loop.name for loop in self.robot.loops], self.cut_wrenches(t))
-        for key, (names, six) in through.items():
-            found |= {f"{key}.{n}.{c}": six[:, k, i] for k, n in enumerate(names) for i, c in enumerate(WRENCH)}
+        through = {"wrench": self.wrenches(t)} | ({"cut": self.cut_wrenches(t)} if self.robot.loops else {})
+        for key, six in through.items():
+            found |= dict(zip(column_names(self.robot, key), six.reshape(len(t), -1).T, strict=True))
         return found
 
     # ---- files and pictures

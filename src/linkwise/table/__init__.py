@@ -5,12 +5,12 @@ each quantity, t (rows,), q (rows, ...), and the names of all columns in the arr
 may have none, in which case the reader is told the names.
 """
 
-from linkwise.table.read import read as read
+from linkwise.table.reading import read as read
 from linkwise.table.table import TIME as TIME
 from linkwise.table.table import Sampled as Sampled
 from linkwise.table.table import Table as Table
-from linkwise.table.write import SUFFIXES as SUFFIXES
-from linkwise.table.write import WRENCH as WRENCH
-from linkwise.table.write import Array as Array
-from linkwise.table.write import checked_suffix as checked_suffix
-from linkwise.table.write import write as write
+from linkwise.table.writing import SUFFIXES as SUFFIXES
+from linkwise.table.writing import WRENCH as WRENCH
+from linkwise.table.writing import Array as Array
+from linkwise.table.writing import checked_suffix as checked_suffix
+from linkwise.table.writing import write as write

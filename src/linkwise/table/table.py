@@ -12,7 +12,7 @@ import numpy as np
 
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.files import required
-from linkwise.table.write import Array, Columns, write
+from linkwise.table.writing import Array, Columns, write
 
 TIME = ("t", "time")
 

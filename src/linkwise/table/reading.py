@@ -16,7 +16,7 @@ import numpy as np
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.files import LARGEST, arrays, reading, required
 from linkwise.table.table import Table
-from linkwise.table.write import DIGEST, META, SUFFIXES, Array, checked_suffix, digest
+from linkwise.table.writing import DIGEST, META, SUFFIXES, Array, checked_suffix, digest
 
 Naming = Callable[[str, Mapping[str, Any]], Sequence[str]]  # of the columns of an archive's array; none to leave it out
 

@@ -215,7 +215,7 @@ class Plan(Sampled):
         return np.append(even, self.duration)
 
     def columns(self, step: float | None = None) -> dict[str, Array]:
-        """Everything as named columns: t, q.elbow, ..., tau.elbow, tau_dot.elbow, wrench.forearm.fx, ..., cut.tip.fx."""
+        """Everything as named columns: t, q.elbow, ..., tau.elbow, ..., wrench.forearm.fx, ..., cut.tip.fx."""
         t = self.times(step)
         found = {"t": t}
         for quantity in ("q", "qd", "qdd", "qddd", "tau", "tau_dot"):

@@ -76,7 +76,7 @@ def test_a_simulation_that_cannot_go_on_keeps_what_it_has(folder):
     [
         (["--start", "elbow"], "expected JOINT=VALUE, such as elbow=0.5, got 'elbow'"),
         (["--start", "elbow=x"], "expected 1 or 2 or 3 or 4 or 7 numbers"),
-        (["--start", "knee=1"], "unknown joint that moves 'knee'. Valid names: 'turn'"),
+        (["--start", "knee=1"], "unknown joint 'knee'. Valid names: 'turn'"),
         (["--start", "elbow=1", "--start", "elbow=2"], "expected each joint once, got 'elbow' twice"),
         (["--speed", "elbow=1,2,3,4,5,6"], "--speed elbow: expected one number, got 6"),
         (["--base", "floating", "--start", "root_joint=1"], "expected 7 numbers x,y,z,qx,qy,qz,qw, got 1"),
@@ -84,7 +84,7 @@ def test_a_simulation_that_cannot_go_on_keeps_what_it_has(folder):
         (["--drive", "elbow=1"], "expected 2 or 3 numbers"),
         (["--drive", "elbow=1,1", "--hold", "elbow"], "got 'elbow' twice"),
         (["--hold", "elbow", "--torque", "elbow=1"], "expected a joint that is free"),
-        (["--hold", "knee"], "unknown joint that moves 'knee'"),
+        (["--hold", "knee"], "unknown joint 'knee'"),
         (["--time", "0"], "0.0 is not in the range"),
         (["--method", "Euler"], "'Euler' is not one of 'DOP853'"),
         (["-o", "x.txt"], "ends in .csv or .npz or .parquet, got .txt"),

@@ -108,10 +108,11 @@ def test_motors_that_elastic_joints_carry_are_counted(soft):
     exact = lw.compile(robot, lw.algorithms.elastic_feedforward, order=5)(*path(t, 8))
     rigid = lw.compile(robot, lw.algorithms.elastic_feedforward, coupling="rigid")(*path(t))
     found = table("out.csv")
+    missed = np.abs(rigid.tau - exact.tau).max()  # by four derivatives
+    assert missed > 1e-3
     for k, name in enumerate(("turn", "shoulder.motor", "elbow.motor")):
-        assert np.abs(found[f"tau.{name}"] - exact.tau[:, k]).max() < 1e-4 * np.abs(exact.tau[:, k]).max()
+        assert np.abs(found[f"tau.{name}"] - exact.tau[:, k]).max() < 0.01 * missed
         assert np.abs(found[f"tau_dot.{name}"] - exact.tau_dot[:, k]).max() < 1e-3 * np.abs(exact.tau_dot[:, k]).max()
-    assert np.abs(rigid.tau[:, 1] - exact.tau[:, 1]).max() > 1e-3 * np.abs(exact.tau[:, 1]).max()
     slope = np.gradient(found["wrench.upper_arm.mz"], t)
     assert np.abs(slope - found["wrench_dot.upper_arm.mz"])[2:-2].max() < 1e-2 * np.abs(slope).max()
 

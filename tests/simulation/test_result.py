@@ -147,7 +147,7 @@ def test_changed_files_are_refused(result, tmp_path):
         lw.simulation.Simulation.load(tmp_path / "short.npz")
     del arrays["energy"]
     np.savez(tmp_path / "less.npz", **arrays)
-    with pytest.raises(lw.InputError, match="expected a simulation"):
+    with pytest.raises(lw.InputError, match="expected an array 'energy', of which columns are listed, got none"):
         lw.simulation.Simulation.load(tmp_path / "less.npz")
 
 

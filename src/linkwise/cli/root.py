@@ -84,7 +84,7 @@ def cli() -> None:
       linkwise info arm.urdf                           what is in this robot?
       linkwise torque arm.urdf swing.csv --plot a.png  torques along a motion
       linkwise simulate arm.urdf --plot fall.png       how does it move, left alone?
-      linkwise plan arm.urdf fast.toml --plot fast.png how should it move?
+      linkwise plan rr fast.toml --plot fast.png       how should it move?
       linkwise walk --speed 1.4 --film walk.png        how does a person walk?
       linkwise convert arm.urdf arm.toml               another form of the same robot
       linkwise check robots/*.urdf                     for CI: exit code 1 when something is wrong

@@ -59,7 +59,8 @@ def _of_columns(source: str, given: Mapping[str, Any], facts: Mapping[str, Any] 
         if column.dtype.kind in "biuf" and column.ndim == 1:
             columns[name] = np.asarray(column, dtype=float)
         else:
-            columns[name], faults[name] = np.full(len(np.atleast_1d(column)), np.nan), (0, str(column[:1])[:40])
+            cells = np.atleast_1d(column)
+            columns[name], faults[name] = np.full(len(cells), np.nan), (0, str(cells[:1])[1:40].rstrip("]"))
     _refuse_lengths(table := Table(columns, source, facts or {}, faults=faults))
     return table
 

@@ -49,9 +49,10 @@ def torque(
 ) -> int:  # fmt: skip
     """Compute the torques along a motion, and check the robot's limits: exit code 1 when one is exceeded.
 
-    TRAJECTORY is a .csv file with a header, or an .npz archive. Columns are `t` or `time`; `elbow` or `q.elbow` for
-    the position of the joint elbow; and perhaps `qd.elbow`, `qdd.elbow`, `qddd.elbow`. An archive has arrays t, q and
-    perhaps qd, qdd, qddd, and `names`, the joints in their order.
+    TRAJECTORY is a .csv file with a header, a .parquet file, or an .npz archive. Columns are `t` or `time`; `elbow` or
+    `q.elbow` for the position of the joint elbow; and perhaps `qd.elbow`, `qdd.elbow`, `qddd.elbow`. An archive has
+    arrays t, q and perhaps qd, qdd, qddd, and `names`, the joints in their order. Limits are kept to a thousandth, as
+    by plans.
 
     Velocities and accelerations that the file does not have are those of a quintic spline through the positions, so
     smooth noisy measurements first; so are jerks, from which --rates computes columns `tau_dot.elbow` (N m/s, or N/s).
@@ -63,7 +64,7 @@ def torque(
     joints that follow too. With --wrenches columns `cut.tip.fx` have what the joint that was cut for the loop tip
     carries. Rows of what leads that are out of reach, and singular ones, are listed; all others are computed.
     With elastic drives columns of the joints suffice too: motors then move and push as that motion demands, by
-    feed-forward with its fourth derivative.
+    feed-forward with its fourth derivative, or with its sixth where elastic joints carry motors.
 
     The motion of a platform on legs is that of its joint: platform.x .y .z .qx .qy .qz .qw, and qd.platform.vx, ... in
     its own axes; .x .y .z alone or .x .y .angle where it moves so. Where nothing else leads the joint's name may be

@@ -54,9 +54,9 @@ def excesses(t: Array, quantities: Iterable[tuple[str, str, Array, float, float]
     for joint, what, values, lower, upper in quantities:
         over = np.nan_to_num(np.maximum(values - upper, lower - values), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
         slack = max([ROUNDING, *(TOLERANCE * abs(x) for x in (lower, upper) if np.isfinite(x))])
-        rows = int(np.sum(over > slack))
-        if rows:
-            k = int(np.argmax(over))
+        k = int(np.argmax(over))
+        if over[k] > slack:
+            rows = int(np.sum(over > ROUNDING))
             value = float(values[k])
             found.append(Excess(joint, what, value, upper if value > upper else lower, float(t[k]), rows))
     return found

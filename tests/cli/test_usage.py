@@ -46,7 +46,7 @@ def test_root_lists_all_commands_whole():
         (["torque", "arm.urdf", "swing.csv", "--external", "tool=1,2"], "expected 3 or 6 numbers"),
         (["torque", "arm.urdf", "swing.csv", "--external", "hand=1,2,3"], "unknown frame or link 'hand'"),
         (["torque", "arm.urdf", "swing.csv", "--external=tool=1,2,3", "--external=tool=1,2,3"], "each frame once"),
-        (["torque", "arm.urdf", "swing.csv", "-o", "x.txt"], "ends in .csv or .npz, got .txt"),
+        (["torque", "arm.urdf", "swing.csv", "-o", "x.txt"], "ends in .csv or .npz or .parquet, got .txt"),
         (["torque", "arm.urdf", "swing.csv", "-o", "no/x.csv"], "the folder 'no' does not exist"),
         (["torque", "arm.urdf", "swing.csv", "--plot", "x.gif"], "ends in .png or .svg or .pdf, got .gif"),
         (["convert", "arm.urdf"], "expected OUT.urdf, OUT.toml, --dh or --khalil"),

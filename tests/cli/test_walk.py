@@ -57,7 +57,7 @@ def test_a_walk_of_a_leg_with_a_frozen_knee(tmp_path):
     assert facts["steps"] == 2
     assert "knee_torque" not in facts["compared"]["l"]
     assert 0.8 < facts["features"]["l"]["knee_force"] < 1.6
-    assert "joint_knee_l_fy" in (tmp_path / "stride.csv").read_text()
+    assert "joint.knee_l.fy" in (tmp_path / "stride.csv").read_text()
 
 
 @pytest.mark.slow

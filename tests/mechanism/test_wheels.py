@@ -156,11 +156,8 @@ def test_derivatives_by_velocities_are_known():
     assert np.allclose(kernel(q, robot.v(), robot.v()), lw.compile(robot).mass_matrix(q))
 
 
-def test_other_packages_refuse_wheels(tmp_path):
+def test_other_packages_refuse_wheels():
     robot = lw.load("differential_drive")
-    (tmp_path / "m.csv").write_text("t,left\n0,0\n1,1\n")
-    from linkwise.motion.reader import read
-
     for what, call in {
         "plan": lambda: lw.plan(robot, robot.q(), robot.q(), 1.0),
         "retime": lambda: lw.retime(robot, [robot.q(), robot.q()]),
@@ -168,7 +165,6 @@ def test_other_packages_refuse_wheels(tmp_path):
         "compile_rollout": lambda: lw.compile_rollout(robot),
         "base_parameters": lambda: lw.base_parameters(robot),
         "workspace": lambda: lw.compile(robot).workspace(robot.q()),
-        "a motion from a file": lambda: read(tmp_path / "m.csv", robot),
     }.items():
         with pytest.raises(lw.InputError, match=rf"^{what}: .*on wheels that do not slip"):
             call()

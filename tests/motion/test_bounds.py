@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.motion import csv, read
+from linkwise import table
+from linkwise.motion import read
 
 RR = lw.load("rr")
 HEAD = "t,joint1,joint2"
@@ -41,8 +42,7 @@ def test_joint_names_with_underscores_do_not_matter(tmp_path):
     assert len(of(tmp_path, text, ignore_extra=True)) == 8
 
 
-def test_rows_of_several_blocks_keep_their_places(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv, "BLOCK", 9)
+def test_rows_keep_their_places(tmp_path):
     t = np.arange(100.0)
     text = HEAD + "".join(f"\n# remark\n{x},{x / 3},{-x}" for x in t)
     np.testing.assert_array_equal(of(tmp_path, text).q, np.stack([t / 3, -t], axis=1))
@@ -51,7 +51,7 @@ def test_rows_of_several_blocks_keep_their_places(tmp_path, monkeypatch):
 
 
 def test_lines_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv, "LONGEST", 1000)
+    monkeypatch.setattr("linkwise.table.reading.LONGEST", 1000)
     with pytest.raises(lw.InputError, match=r"a\.csv:10: expected lines of up to 1000|expected at most 1000 char"):
         of(tmp_path, HEAD + ROWS + "\n" + "9" * 2000)
 
@@ -67,6 +67,6 @@ def test_a_log_of_a_million_rows(tmp_path):
         ends = [",".join(map(repr, row)) for row in q]
         for k in range(rows // block):
             file.write("".join(f"{k * block + j},{end}\n" for j, end in enumerate(ends)))
-    columns = csv.CsvColumns(tmp_path / "a.csv")
+    columns = table.read(tmp_path / "a.csv")
     assert columns.column("t")[-1] == rows - 1
     np.testing.assert_array_equal(columns.column(robot.names[-1])[-block:], np.array(q)[:, -1])

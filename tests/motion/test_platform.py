@@ -129,7 +129,7 @@ def test_written_and_read_again(tmp_path, name, suffix):
         (HEXAPOD, "t,x,y,z,rx,ry,rz,vx", "unknown column 'vx'.*--ignore-extra"),
         (HEXAPOD, "t,x,y,z,rx,ry,rz,velocity.vx", "expected all columns of velocity or none, got none for 'velocity.v"),
         (HEXAPOD, "t,x,y,z,rx,ry,rz,pose.x", "expected each column once, got 'x' and 'pose.x'"),
-        (HEXAPOD, "t,x,y,z,rx,ry,rz,platform.x", "expected each column once, got 'platform.x' and 'x'"),
+        (HEXAPOD, "t,x,y,z,rx,ry,rz,platform.x", "expected each column once, got 'x' and 'platform.x'"),
         (HEXAPOD, "t,x,y,z,qx,qy,qz,qw", "joint 'platform': expected a unit quaternion .* length 2"),
         (
             HEXAPOD,

@@ -38,7 +38,7 @@ def test_motor_torques_keep_their_limits():
     np.testing.assert_allclose(forces[:, :2], 0.0, atol=1e-9)
     np.testing.assert_allclose(forces[:, robot.motors], tau, atol=1e-9)
     assert "tau_dot.joint1" in plan.columns()
-    assert plan["wrench.joint2.fx"].shape == plan.times().shape
+    assert plan["wrench.link2.fx"].shape == plan.times().shape
 
 
 def test_springs_have_limits():

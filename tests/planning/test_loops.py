@@ -142,7 +142,7 @@ def test_rates_and_reactions(plan):
         slow.tau_dot(t[1:-1]), (found.tau[2:] - found.tau[:-2]) / (t[2] - t[0]), atol=2e-2 * rate
     )
     columns = slow.columns()
-    assert {"tau_dot.left_motor", "qddd.left_motor", "wrench.left_elbow.fx", "cut.tip.fx"} <= set(columns)
+    assert {"tau_dot.left_motor", "qddd.left_motor", "wrench.left_bar.fx", "cut.tip.fx"} <= set(columns)
     np.testing.assert_array_equal(columns["cut.tip.fy"], slow.cut_wrenches(slow.times())[:, 0, 1])
 
 

@@ -118,7 +118,7 @@ def test_curves_and_channels(rr, tmp_path):
     dyn = lw.compile(rr)
     np.testing.assert_allclose(plan.tau(t), dyn.inverse_dynamics(plan.q(t), plan.qd(t), plan.qdd(t)), atol=1e-12)
     np.testing.assert_allclose(plan["tau.joint2"], plan.tau(plan.times())[:, 1])
-    assert plan["wrench.joint2.fx"].shape == plan.times().shape
+    assert plan["wrench.link2.fx"].shape == plan.times().shape
     with pytest.raises(lw.UnknownNameError, match=r"tau\.joint1"):
         plan["torque.joint1"]
     file = tmp_path / "plan.csv"
@@ -154,8 +154,8 @@ def test_files(rr, tmp_path):
     assert again.duration == pytest.approx(plan.duration, abs=1e-6)
     plan.plot(tmp_path / "plan.png")
     assert (tmp_path / "plan.png").stat().st_size > 10_000
-    for wrong in (tmp_path / "plan.txt", None):
-        with pytest.raises(lw.InputError, match=r"\.npz or \.csv"):
+    for wrong, message in ((tmp_path / "plan.txt", r"\.csv, \.npz or \.parquet"), (None, "a file name, got None")):
+        with pytest.raises(lw.InputError, match=message):
             plan.save(wrong)
     with pytest.raises(lw.InputError, match="step: expected a number"):
         plan.save(tmp_path / "plan.csv", step="fine")

@@ -42,7 +42,7 @@ def test_channels_have_names(arm, result):
     assert np.array_equal(result["q.root.qw"], result.q[:, 6])
     assert np.array_equal(result["energy.friction"], result.energy.friction)
     assert result["t"] is result.t
-    with pytest.raises(lw.UnknownNameError, match=r"unknown channel 'joint9'. Did you mean 'joint"):
+    with pytest.raises(lw.UnknownNameError, match=r"unknown column 'joint9'. Did you mean 'q.joint"):
         result["joint9"]
     assert repr(result).startswith("<Simulation of 'random6': 0 to 1 s in 101 rows, finished, energy drift ")
     assert len(result) == 101
@@ -118,8 +118,8 @@ def test_missing_packages_are_named(result, tmp_path, monkeypatch, package):
         ("none.npz", None, "expected a file that can be read"),
         ("text.npz", b"hello", "expected a simulation as Simulation.save writes it"),
         ("cut.npz", 300, "expected a simulation as Simulation.save writes it"),
-        ("run.csv", b"t,q\n", r"expected an .npz or .parquet file, got '.csv'. .*motion\.read"),
-        ("run", b"", "expected an .npz or .parquet file, got ''"),
+        ("run.csv", b"t,q\n", "expected a name that ends in .npz or .parquet, got .csv"),
+        ("run", b"", "expected a name that ends in .npz or .parquet, got no suffix"),
     ],
 )
 def test_bad_files_are_named(result, tmp_path, name, content, message):
@@ -143,16 +143,16 @@ def test_changed_files_are_refused(result, tmp_path):
     with pytest.raises(lw.InputError, match="the file was changed"):
         lw.simulation.Simulation.load(tmp_path / "other.npz")
     np.savez(tmp_path / "short.npz", **{**arrays, "q": arrays["q"][1:]})
-    with pytest.raises(lw.InputError, match="expected q of shape"):
+    with pytest.raises(lw.InputError, match="as many rows each, got t 101, q 100"):
         lw.simulation.Simulation.load(tmp_path / "short.npz")
     del arrays["energy"]
     np.savez(tmp_path / "less.npz", **arrays)
-    with pytest.raises(lw.InputError, match="expected a simulation"):
+    with pytest.raises(lw.InputError, match="expected an array 'energy', of which columns are listed, got none"):
         lw.simulation.Simulation.load(tmp_path / "less.npz")
 
 
 def test_where_nothing_can_be_written_nothing_is_lost(result, tmp_path):
-    with pytest.raises(lw.InputError, match=r"ends in .npz, .parquet, .csv, got '.xlsx'"):
+    with pytest.raises(lw.InputError, match=r"ends in .csv, .npz or .parquet, got .xlsx"):
         result.save(tmp_path / "run.xlsx")
     with pytest.raises(lw.InputError, match="expected a file name, got 3"):
         result.save(3)

@@ -8,16 +8,17 @@ from typing import Any
 import click
 
 from linkwise.cli import show
-from linkwise.cli.arguments import ROBOT, json_option
-from linkwise.errors import printable
+from linkwise.cli.arguments import ROBOT, json_option, load, robot_options
+from linkwise.errors import LinkwiseError, printable
 
 
 @click.command(short_help="Check robot files, for continuous integration.")
 @click.argument("robots", nargs=-1, required=True, metavar="ROBOT...", type=ROBOT)
 @click.option("--strict", is_flag=True, help="Warnings count as problems too.")
 @click.option("--quiet", "-q", is_flag=True, help="Print problems only.")
+@robot_options
 @json_option
-def check(robots: tuple[str, ...], strict: bool, quiet: bool, as_json: bool) -> int:
+def check(robots: tuple[str, ...], strict: bool, quiet: bool, as_json: bool, **options: Any) -> int:
     """Check robot files, for continuous integration: exit code 1 when one of them has a problem.
 
     A file that cannot be loaded is a problem, and so is an error among its diagnostics, such as an inertia that no
@@ -27,9 +28,9 @@ def check(robots: tuple[str, ...], strict: bool, quiet: bool, as_json: bool) -> 
     Examples:
       linkwise check arm.urdf
       linkwise check --strict --quiet robots/*.urdf
-      linkwise check arm.urdf --json
+      linkwise check arm.urdf --base floating --json
     """
-    reports = [_report(source) for source in robots]
+    reports = [_report(source, options) for source in robots]
     levels = ("error", "warning") if strict else ("error",)
     for report in reports:
         report["good"] = not any(d["level"] in levels for d in report["diagnostics"])
@@ -44,14 +45,12 @@ def check(robots: tuple[str, ...], strict: bool, quiet: bool, as_json: bool) -> 
     return 1 if bad else 0
 
 
-def _report(source: str) -> dict[str, Any]:
-    import linkwise as lw
-
+def _report(source: str, options: dict[str, Any]) -> dict[str, Any]:
     if Path(source).suffix and not Path(source).exists():
         raise click.UsageError(f"there is no file {source!r}")
     try:
-        found = [d._asdict() for d in lw.load(source).diagnostics]
-    except lw.LinkwiseError as error:
+        found = [d._asdict() for d in load(source, **options).diagnostics]
+    except LinkwiseError as error:
         found = [{"level": "error", "where": "file", "message": str(error)}]
     return {"robot": source, "diagnostics": found}
 

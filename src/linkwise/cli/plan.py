@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from linkwise.cli import show
-from linkwise.cli.answers import named, written
-from linkwise.cli.arguments import INTERRUPTED, Command, OutputFile, json_option, load, robot_argument, robot_options
+from linkwise.cli.answers import Writers, answer
+from linkwise.cli.arguments import (
+    INTERRUPTED,
+    Command,
+    Setting,
+    around,
+    json_option,
+    load,
+    output_option,
+    plot_option,
+    robot_argument,
+    robot_options,
+    surroundings,
+)
 
 if TYPE_CHECKING:
     from linkwise.planning.result import Plan
@@ -21,14 +35,16 @@ if TYPE_CHECKING:
 @click.option("--solver", type=click.Choice(["scipy", "ipopt", "uno"]), help="Instead of the file's.")
 @click.option("--time-limit", type=click.FloatRange(min=0.0, min_open=True), help="Seconds after which to stop.")
 @click.option("--guess", type=click.Path(dir_okay=False), help="A plan (.npz) to begin from.")
-@click.option("--output", "-o", type=OutputFile(".npz", ".csv"), help="Where to write the motion: .npz or .csv.")
-@click.option("--step", type=click.FloatRange(min=0.0, min_open=True), help="Seconds between rows of a .csv file.")
-@click.option("--plot", type=OutputFile(".png", ".svg", ".pdf"), help="Where to draw it: .png, .svg or .pdf.")
+@surroundings
+@output_option
+@click.option("--step", type=click.FloatRange(min=0.0, min_open=True), help="Seconds between rows of a table.")
+@plot_option
 @robot_options
 @json_option
 def plan(
-    robot: str, problem: str, solver: str | None, time_limit: float | None, guess: str | None, output: Path | None,
-    step: float | None, plot: Path | None, as_json: bool, **options: Any,
+    robot: str, problem: str, solver: str | None, time_limit: float | None, guess: str | None,
+    shakes: Sequence[Setting], externals: Sequence[Setting], output: Path | None, step: float | None,
+    plot: Path | None, as_json: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Find the best motion of a robot under limits of its joints and drives.
 
@@ -46,7 +62,8 @@ def plan(
       joint = "joint2"
       force = 500
 
-    Ctrl-C keeps the best motion so far. Exit code 1 means that no motion was found that keeps all limits.
+    An .npz file keeps the plan itself, to begin from again; .csv and .parquet files have its rows. Ctrl-C keeps the
+    best motion so far. Exit code 1 means that no motion was found that keeps all limits.
 
     \b
     Examples:
@@ -61,12 +78,10 @@ def plan(
     model = load(robot, **options)
     arguments = read_problem(problem)
     given = {"solver": solver, "time_limit": time_limit, "guess": Plan.load(guess) if guess else None}
+    given |= around(shakes, externals)
     result = solve(model, **{**arguments, **{k: v for k, v in given.items() if v is not None}})
-    with written({"output": (output, lambda path: result.save(path, step)), "plot": (plot, result.plot)}) as files:
-        if as_json:
-            show.as_json({**_facts(result), **named(files)})
-        else:
-            _print(result, **files)
+    writers: Writers = {"output": (output, lambda path: result.save(path, step)), "plot": (plot, result.plot)}
+    answer(writers, _facts(result), partial(_print, result), as_json)
     return INTERRUPTED if result.status == "interrupted" else 0 if result.converged else 1
 
 
@@ -94,8 +109,7 @@ def _tops(result: Plan, quantity: str, t: Any) -> dict[str, float]:
     return dict(zip(names, abs(getattr(result, quantity)(t)).max(axis=0).tolist(), strict=True))
 
 
-def _print(result: Plan, output: Path | None, plot: Path | None) -> None:
-    facts = _facts(result)
+def _print(result: Plan, facts: Mapping[str, Any], output: Path | None, plot: Path | None) -> None:
     how = f"{result.facts['iterations']} iterations of {result.facts['solver']}, {result.facts['seconds']:.2g} s"
     show.line(f"{result.robot.name}: {result.words}", fg=None if result.converged else "red")
     show.line(f"objective {result.objective:.6g} ({how})")

@@ -31,7 +31,7 @@ class Root(click.Group):
         return list(self.commands)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run, and leave: 0 fine, 1 something was found, 2 bad usage or a robot or file that has no meaning."""
+        """Run, and leave: 0 fine, 1 something was found, 2 wrong usage or invalid input."""
         try:
             code = super().main(*args, **{**kwargs, "prog_name": "linkwise", "standalone_mode": False})
             sys.stdout.flush()
@@ -56,7 +56,7 @@ class Root(click.Group):
 
 
 def fail(message: str) -> int:
-    """Say in one line what is wrong; the exit code of bad usage."""
+    """Say in one line what is wrong; the exit code of wrong usage."""
     click.echo(f"linkwise: error: {_line(message)}", err=True)
     return 2
 
@@ -84,13 +84,13 @@ def cli() -> None:
       linkwise info arm.urdf                           what is in this robot?
       linkwise torque arm.urdf swing.csv --plot a.png  torques along a motion
       linkwise simulate arm.urdf --plot fall.png       how does it move, left alone?
-      linkwise plan arm.urdf fast.toml --plot fast.png how should it move?
+      linkwise plan rr fast.toml --plot fast.png       how should it move?
       linkwise walk --speed 1.4 --film walk.png        how does a person walk?
       linkwise convert arm.urdf arm.toml               another form of the same robot
       linkwise check robots/*.urdf                     for CI: exit code 1 when something is wrong
 
     \b
-    Exit codes: 0 fine, 1 problems found or limits exceeded, 2 bad usage or an input without meaning, 130 Ctrl-C.
+    Exit codes: 0 fine, 1 problems found or limits exceeded, 2 wrong usage or invalid input, 130 Ctrl-C.
     """
 
 

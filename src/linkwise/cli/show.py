@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WIDE = 160  # columns of output that is not a terminal's
 SHORT = 13  # characters; shorter cells are never broken
-TO_KEEP_A_MOTION = "To keep the motion, give --output FILE.npz or FILE.csv; to see it, --plot FILE.png."
+TO_KEEP_A_MOTION = "To keep the motion, give --output FILE.npz, FILE.csv or FILE.parquet; to see it, --plot FILE.png."
 
 
 def console() -> Console:
@@ -55,10 +55,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[st
         click.echo(row_of_text.rstrip())
 
 
-def title(text: str) -> None:
+def title(text: str, **style: Any) -> None:
     """Print a headline above what follows."""
     line()
-    line(text, bold=True)
+    line(text, bold=True, **style)
 
 
 def level(name: str) -> Any:

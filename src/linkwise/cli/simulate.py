@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from linkwise.cli import show
-from linkwise.cli.answers import simulation, simulation_facts
+from linkwise.cli.answers import Writers, answer
 from linkwise.cli.arguments import (
+    INTERRUPTED,
     Command,
-    OutputFile,
-    ParamType,
+    Setting,
+    SettingType,
+    around,
     json_option,
     load,
-    numbers,
+    once,
+    output_option,
+    plot_option,
     robot_argument,
     robot_options,
+    setting,
+    surroundings,
 )
+from linkwise.errors import SimulationError, UnknownNameError
 
 if TYPE_CHECKING:
     from linkwise.robot.robot import Robot
@@ -28,33 +36,6 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-9  # rad or m, by which a joint may be beyond its limits
 FLOATING = {"--start": "x,y,z,qx,qy,qz,qw", "--speed": "vx,vy,vz,wx,wy,wz", "--torque": "fx,fy,fz,mx,my,mz"}
-
-
-class Setting(NamedTuple):
-    """A joint and its numbers."""
-
-    joint: str
-    values: tuple[float, ...]
-
-
-class SettingType(ParamType):
-    """JOINT=NUMBERS, as many as one of `lengths`."""
-
-    def __init__(self, name: str, example: str, *lengths: int) -> None:
-        self.name, self.example, self.lengths = name, example, lengths
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Setting:
-        if isinstance(value, Setting):
-            return value
-        joint, equals, given = value.rpartition("=")
-        if not equals or not joint:
-            self.fail(f"expected {self.name}, such as {self.example}, got {value!r}.", param, ctx)
-        return Setting(joint, tuple(numbers(self, given, self.lengths, param, ctx)))
-
-
-def setting(flag: str, variable: str, kind: SettingType, text: str) -> Callable[[Any], Any]:
-    """An option that may be repeated, once for each joint."""
-    return click.option(flag, variable, type=kind, metavar=kind.name, multiple=True, help=f"{text} May be repeated.")
 
 
 @click.command(cls=Command, short_help="Simulate a motion.")
@@ -94,6 +75,7 @@ def setting(flag: str, variable: str, kind: SettingType, text: str) -> Callable[
     multiple=True,
     help="Keep a joint where it starts, whatever torque that takes. May be repeated.",
 )
+@surroundings
 @click.option(
     "--method",
     type=click.Choice(["DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF", "auto"]),
@@ -111,18 +93,15 @@ def setting(flag: str, variable: str, kind: SettingType, text: str) -> Callable[
     type=click.IntRange(min=1),
     help="The most steps of the solver, with the same end; 500,000 if not given.",
 )
-@click.option("--output", "-o", type=OutputFile(".npz", ".csv"), help="Where to write the motion: .npz or .csv.")
-@click.option(
-    "--plot",
-    type=OutputFile(".png", ".svg", ".pdf"),
-    help="Where to draw positions, speeds, torques and energy: .png, .svg or .pdf.",
-)
+@output_option
+@plot_option
 @robot_options
 @json_option
 def simulate(
     robot: str, end: float, starts: tuple[Setting, ...], speeds: tuple[Setting, ...], torques: tuple[Setting, ...],
-    drives: tuple[Setting, ...], holds: tuple[str, ...], method: str, time_limit: float | None,
-    max_steps: int | None, output: Path | None, plot: Path | None, as_json: bool, **options: Any,
+    drives: tuple[Setting, ...], holds: tuple[str, ...], shakes: Sequence[Setting], externals: Sequence[Setting],
+    method: str, time_limit: float | None, max_steps: int | None, output: Path | None, plot: Path | None,
+    as_json: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Simulate how a robot moves from a start, under torques, with some joints driven.
 
@@ -149,32 +128,39 @@ def simulate(
       linkwise simulate puma560 --time 10 --no-friction --json
       linkwise simulate arm.urdf --base floating --hold turn --speed root_joint=0,0,1,0,0,2
       linkwise simulate fourbar --start crank=1 --torque crank=0.2
+      linkwise simulate arm.urdf --external tool=0,0,-20 --base-motion x=0.02,2 -o shaken.csv
       linkwise simulate delta --start platform=0,0,-0.5 --torque leg1.motor=-1.2 --time 0.3
     """
     from linkwise.simulation.simulation import simulate as run
     from linkwise.simulation.start import start_of
 
-    solver: dict[str, Any] = {"method": method, "time_limit": time_limit, "max_steps": max_steps}
     model = load(robot, **options)
-    tree = model.opened()
+    tree, surrounded = model.opened(), around(shakes, externals)
     start, speed = _by_joint(tree, "--start", starts), _by_joint(tree, "--speed", speeds)
     tau = _by_joint(tree, "--torque", torques)
     driven = _motions(tree, start_of(model, start, None).q, drives, holds) if drives or holds else {}
-    _refuse_torques_of_driven(torques, driven)
-
-    def simulated() -> Simulation:
-        return run(model, start, speed, end, control=tau or None, driven=driven or None, **solver)
-
-    return simulation(simulated, _facts, _print, output, plot, as_json)
+    if both := [joint for joint in tau if joint in driven]:
+        raise click.UsageError(f"--torque {both[0]}: expected a joint that is free, got one that is driven or held")
+    problem = ""
+    try:
+        result = run(
+            model, start, speed, end, control=tau or None, driven=driven or None, **surrounded, method=method,
+            time_limit=time_limit, max_steps=max_steps,
+        )  # fmt: skip
+    except SimulationError as error:
+        if error.result is None:
+            raise
+        result, problem = error.result, " ".join(str(error).split())
+    writers: Writers = {"output": (output, result.save), "plot": (plot, result.plot)}
+    answer(writers, _facts(result, problem), partial(_print, result), as_json)
+    return INTERRUPTED if result.status == "interrupted" else 1 if problem else 0
 
 
 def _by_joint(robot: Robot, flag: str, settings: Sequence[Setting]) -> dict[str, Any]:
     """Numbers by joint, each joint once and with as many numbers as it has coordinates."""
     found: dict[str, Any] = {}
-    for joint, values in settings:
+    for joint, values in once(flag, "joint", settings).items():
         slot = _slot(robot, joint)
-        if joint in found:
-            raise click.UsageError(f"{flag}: expected each joint once, got {joint!r} twice")
         parts = {"--start": slot.kind.positions, "--speed": slot.kind.velocities}.get(flag, slot.kind.forces)
         width = len(parts)
         if len(values) != width:
@@ -185,10 +171,8 @@ def _by_joint(robot: Robot, flag: str, settings: Sequence[Setting]) -> dict[str,
 
 
 def _slot(robot: Robot, joint: str) -> Any:
-    from linkwise.errors import UnknownNameError
-
     if joint not in robot.slots:
-        raise UnknownNameError("joint that moves", joint, robot.coordinates)
+        raise UnknownNameError("joint", joint, robot.coordinates)
     return robot.slots[joint]
 
 
@@ -217,12 +201,6 @@ def sine(middle: float, amplitude: float, frequency: float, phase: float = 0.0) 
     return motion
 
 
-def _refuse_torques_of_driven(torques: Sequence[Setting], driven: dict[str, Any]) -> None:
-    for joint, _ in torques:
-        if joint in driven:
-            raise click.UsageError(f"--torque {joint}: expected a joint that is free, got one that is driven or held")
-
-
 def _facts(result: Simulation, problem: str) -> dict[str, Any]:
     joints = []
     for name in result.robot.opened().coordinates:
@@ -232,7 +210,13 @@ def _facts(result: Simulation, problem: str) -> dict[str, Any]:
             "top speed": float(abs(c.qd).max()), "top torque": float(abs(c.tau).max()),
         })  # fmt: skip
     return {
-        **simulation_facts(result, problem),
+        "robot": result.robot.name,
+        "status": result.status,
+        "problem": problem,
+        "end": float(result.t[-1]),
+        "rows": len(result),
+        **{key: result.facts.get(key) for key in ("method", "steps", "evaluations")},
+        "energy drift": result.energy.drift,
         "notes": [*result.notes, *_beyond(result)],
         "joints": joints,
     }
@@ -250,15 +234,14 @@ def _beyond(result: Simulation) -> list[str]:
     return notes
 
 
-def _print(result: Simulation, problem: str, output: Path | None, plot: Path | None) -> None:
-    facts = _facts(result, problem)
+def _print(result: Simulation, facts: Mapping[str, Any], output: Path | None, plot: Path | None) -> None:
     work = f" in {facts['steps']} steps of {facts['method']}" if facts["steps"] else ""
     show.line(f"{facts['robot']}: {facts['status']}, {result.t[0]:g} to {result.t[-1]:g} s{work}")
     show.line(f"energy drift {facts['energy drift']:.1e}, {show.plural(len(result), 'row')}")
     for note in facts["notes"]:
         show.line(f"note: {note}")
-    if problem:
-        show.line(f"problem: {problem}", fg="red")
+    if facts["problem"]:
+        show.line(f"problem: {facts['problem']}", fg="red")
     show.title("Positions (rad, or m), top speeds and torques")
     head = ("joint", "start", "end", "top speed", "top torque")
     rows = [

@@ -3,112 +3,56 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from linkwise.cli import show
-from linkwise.cli.answers import torque_facts, torques
+from linkwise.cli.answers import answer
 from linkwise.cli.arguments import (
     Command,
-    OutputFile,
-    ParamType,
+    Setting,
+    around,
     json_option,
     load,
-    numbers,
+    output_option,
+    plot_option,
     robot_argument,
     robot_options,
+    surroundings,
 )
 
 if TYPE_CHECKING:
-    from linkwise.motion.reach import Reach
     from linkwise.motion.torques import Torques
-    from linkwise.robot.robot import Robot
-
-
-class Payload(NamedTuple):
-    """A point mass on a frame."""
-
-    mass: float
-    com: tuple[float, ...]
-    frame: str
-
-
-class PayloadType(ParamType):
-    """MASS@FRAME, or MASS,x,y,z@FRAME with the centre of mass in the frame's axes."""
-
-    name = "MASS[,x,y,z]@FRAME"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Payload:
-        if isinstance(value, Payload):
-            return value
-        given, at, frame = value.partition("@")
-        if not at or not frame:
-            self.fail(f"expected MASS@FRAME or MASS,x,y,z@FRAME, such as 2.5@tool, got {value!r}.", param, ctx)
-        mass, *com = numbers(self, given, (1, 4), param, ctx)
-        return Payload(mass, tuple(com) or (0.0, 0.0, 0.0), frame)
-
-
-class External(NamedTuple):
-    """A wrench of the environment on a frame, in its axes."""
-
-    frame: str
-    wrench: tuple[float, ...]
-
-
-class ExternalType(ParamType):
-    """FRAME=fx,fy,fz or FRAME=fx,fy,fz,mx,my,mz."""
-
-    name = "FRAME=fx,fy,fz[,mx,my,mz]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> External:
-        if isinstance(value, External):
-            return value
-        frame, equals, given = value.rpartition("=")
-        if not equals or not frame:
-            self.fail(f"expected FRAME=fx,fy,fz,mx,my,mz, such as tool=0,0,-20,0,0,0, got {value!r}.", param, ctx)
-        wrench = numbers(self, given, (3, 6), param, ctx)
-        return External(frame, (*wrench, 0.0, 0.0, 0.0)[:6])
 
 
 @click.command(cls=Command, short_help="Compute the torques along a motion.")
 @robot_argument
 @click.argument("trajectory", type=click.Path(dir_okay=False))
-@click.option(
-    "--payload",
-    "payloads",
-    type=PayloadType(),
-    metavar=PayloadType.name,
-    multiple=True,
-    help="A mass (kg) welded to a frame or link, its centre in the frame's axes (m). May be repeated.",
-)
-@click.option(
-    "--external",
-    "externals",
-    type=ExternalType(),
-    metavar=ExternalType.name,
-    multiple=True,
-    help="A constant force (N) and moment (N m) of the environment on a frame or link, in its axes. May be repeated.",
-)
+@surroundings
 @click.option("--wrenches", is_flag=True, help="Compute force and moment through every joint too.")
 @click.option(
     "--rates", is_flag=True, help="Compute the rates of all these too, and check limits of jerk and effort rate."
 )
-@click.option("--output", "-o", type=OutputFile(".csv", ".npz"), help="Where to write the results: .csv or .npz.")
-@click.option("--plot", type=OutputFile(".png", ".svg", ".pdf"), help="Where to draw them: .png, .svg or .pdf.")
+@output_option
+@plot_option
 @click.option("--ignore-extra", is_flag=True, help="Leave out columns that belong to no joint.")
 @robot_options
 @json_option
 def torque(
-    robot: str, trajectory: str, payloads: tuple[Payload, ...], externals: tuple[External, ...], wrenches: bool,
-    rates: bool, output: Path | None, plot: Path | None, ignore_extra: bool, as_json: bool, **options: Any,
+    robot: str, trajectory: str, shakes: Sequence[Setting], externals: Sequence[Setting], wrenches: bool, rates: bool,
+    output: Path | None, plot: Path | None, ignore_extra: bool, as_json: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Compute the torques along a motion, and check the robot's limits: exit code 1 when one is exceeded.
 
-    TRAJECTORY is a .csv file with a header, or an .npz archive. Columns are `t` or `time`; `elbow` or `q.elbow` for
-    the position of the joint elbow; and perhaps `qd.elbow`, `qdd.elbow`, `qddd.elbow`. An archive has arrays t, q and
-    perhaps qd, qdd, qddd, and `names`, the joints in their order.
+    TRAJECTORY is a .csv file with a header, a .parquet file, or an .npz archive. Columns are `t` or `time`; `elbow` or
+    `q.elbow` for the position of the joint elbow; and perhaps `qd.elbow`, `qdd.elbow`, `qddd.elbow`. An archive has
+    arrays t, q and perhaps qd, qdd, qddd, and `names`, the joints in their order. Limits are kept to a thousandth, as
+    by plans.
 
     Velocities and accelerations that the file does not have are those of a quintic spline through the positions, so
     smooth noisy measurements first; so are jerks, from which --rates computes columns `tau_dot.elbow` (N m/s, or N/s).
@@ -120,7 +64,7 @@ def torque(
     joints that follow too. With --wrenches columns `cut.tip.fx` have what the joint that was cut for the loop tip
     carries. Rows of what leads that are out of reach, and singular ones, are listed; all others are computed.
     With elastic drives columns of the joints suffice too: motors then move and push as that motion demands, by
-    feed-forward with its fourth derivative.
+    feed-forward with its fourth derivative, or with its sixth where elastic joints carry motors.
 
     The motion of a platform on legs is that of its joint: platform.x .y .z .qx .qy .qz .qw, and qd.platform.vx, ... in
     its own axes; .x .y .z alone or .x .y .angle where it moves so. Where nothing else leads the joint's name may be
@@ -135,134 +79,109 @@ def torque(
       linkwise torque arm.urdf swing.csv --rates --output rates.csv
       linkwise torque arm.urdf swing.csv --external tool=0,0,-20,0,0,0 --wrenches -o all.npz
       linkwise torque arm.urdf swing.csv --side soft.toml -o feedforward.csv
-      linkwise torque arm.urdf swing.csv --no-friction --json
+      linkwise torque arm.urdf swing.csv --no-friction --base-motion z=0.05,1.5 --json
       linkwise torque hexapod.toml poses.csv --payload 20@platform --plot forces.png
     """
-    from linkwise.motion.elastic import read_elastic
-    from linkwise.motion.loops import read_closed
+    from linkwise.figures import save_figure
+    from linkwise.motion import read
     from linkwise.motion.plot import torque_figure
     from linkwise.motion.torques import torques_along
 
-    loads = {}
-    for external in externals:
-        if external.frame in loads:
-            raise click.UsageError(f"--external: expected each frame once, got {external.frame!r} twice")
-        loads[external.frame] = external.wrench
-    model = _loaded(load(robot, **options), payloads)
-    if model.follows:
-        model, motion = read_closed(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
-    else:
-        motion = read_elastic(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
-    result = torques_along(model, motion, external=loads, wrenches=wrenches, rates=rates)
-    facts = {"trajectory": trajectory, "payloads": [p._asdict() for p in payloads], "external": loads}
-    torques(result, torque_figure, _facts, _print, output, plot, as_json, facts)
+    model = load(robot, **options)
+    motion = read(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
+    surrounded = around(shakes, externals)
+    result = torques_along(model, motion, **surrounded, wrenches=wrenches, rates=rates)
+    payloads = [{"frame": frame, "mass": mass, "com": com} for frame, (mass, *com) in options["payloads"]]
+    facts = {"trajectory": trajectory, "payloads": payloads, "external": surrounded.get("external", {})}
+    result = replace(result, facts=facts | {"base motion": dict(shakes)})
+    writers = {"output": (output, result.save), "plot": (plot, lambda path: save_figure(torque_figure(result), path))}
+    answer(writers, _facts(result), partial(_print, result), as_json)
     return 0 if result.good else 1
 
 
 SHOWN = 12  # rows of a table that are printed
 
 
-def _print_reversals(result: Torques) -> None:
-    """Where friction makes torques jump, the first of them."""
-    show.line()
-    show.line("Jumps of torques by Coulomb friction, which no rate shows", bold=True)
-    when = "time (s)" if result.motion.timed else "row"
-    head = ("joint", "what", when, "jump (N m, or N)")
-    rows = [(r.joint, r.what, f"{r.time:g}", show.number(r.jump)) for r in result.reversals[:SHOWN]]
-    show.table(head, rows, right=head[2:])
-    _more(len(result.reversals))
-
-
-def _print_problems(reach: Reach, timed: bool) -> None:
-    """Rows out of reach and singular positions, the first of them."""
-    when = "t =" if timed else "row"
-    if reach.worst:
-        show.line(f"worst condition number of the drives' Jacobian {reach.worst[0]:.4g}, at {when} {reach.worst[1]:g}")
-    if reach.unreached:
-        show.line("Out of reach", bold=True, fg="red")
-        head = ("rows", "time (s)" if timed else "", "loops")
-        spans = [((u.first, u.last), (u.start, u.end), u.loops) for u in reach.unreached[:SHOWN]]
-        show.table(head, [(_span(*rows), _span(*times), ", ".join(loops)) for rows, times, loops in spans])
-        _more(len(reach.unreached))
-    if reach.crossings:
-        show.line("Singular positions on the way, where forces have no bound", bold=True, fg="red")
-        show.table(("before row", "time (s)"), [(str(c.row), f"{c.time:g}") for c in reach.crossings[:SHOWN]])
-        _more(len(reach.crossings))
-
-
-def _more(count: int) -> None:
-    if count > SHOWN:
-        show.line(f"and {count - SHOWN} more; --json lists all.")
-
-
-def _span(first: float, last: float) -> str:
-    return f"{first:g}" if first == last else f"{first:g} to {last:g}"
-
-
-def _loaded(robot: Robot, payloads: tuple[Payload, ...]) -> Robot:
-    for k, payload in enumerate(payloads, start=1):
-        name = "payload" if len(payloads) == 1 else f"payload{k}"
-        robot = robot.with_payload(payload.mass, payload.com, at=payload.frame, name=name)
-    return robot
-
-
 def _facts(result: Torques) -> dict[str, Any]:
-    return {
-        **torque_facts(result),
+    """All that is known but the rows, as JSON has it."""
+    motion, reach = result.motion, result.reach
+    facts: dict[str, Any] = {
+        "robot": result.robot.name,
+        "rows": len(motion),
+        "start": float(motion.t[0]),
+        "end": float(motion.t[-1]),
+        "timed": motion.timed,
+        "origins": motion.origins,
+        "notes": list(result.notes),
+        "peaks": result.peaks(),
         "exceeded": [{**e._asdict(), "value": _finite(e.value)} for e in result.exceeded],
-        **(_reach_facts(result.reach) if result.reach else {}),
-        **({"reversals": [r._asdict() for r in result.reversals]} if result.tau_dot is not None else {}),
     }
-
-
-def _reach_facts(reach: Reach) -> dict[str, Any]:
-    worst = reach.worst
-    return {
-        "condition": {"worst": _finite(worst[0]), "time": worst[1]} if worst else None,
-        "unreached": [u._asdict() for u in reach.unreached],
-        "singular": [c._asdict() for c in reach.crossings],
-    }
+    if reach:
+        worst = reach.worst and {"worst": _finite(reach.worst[0]), "time": reach.worst[1]}
+        facts |= {"condition": worst, "unreached": [u._asdict() for u in reach.unreached]}
+        facts["singular"] = [c._asdict() for c in reach.crossings]
+    if result.tau_dot is not None:
+        facts["reversals"] = [r._asdict() for r in result.reversals]
+    return facts
 
 
 def _finite(x: float) -> float | None:
     return x if math.isfinite(x) else None
 
 
-def _print(result: Torques, output: Path | None, plot: Path | None) -> None:
-    motion = result.motion
-    span = f", {motion.t[0]:g} to {motion.t[-1]:g} s" if motion.timed else ", without times"
-    show.line(f"{result.robot.name}: {show.plural(len(motion), 'row')}{span}")
+def _print(result: Torques, facts: Mapping[str, Any], output: Path | None, plot: Path | None) -> None:
+    timed, rated = facts["timed"], result.tau_dot is not None
+    span = f", {facts['start']:g} to {facts['end']:g} s" if timed else ", without times"
+    show.line(f"{facts['robot']}: {show.plural(facts['rows'], 'row')}{span}")
     words = {"qd": "velocities", "qdd": "accelerations", "qddd": "jerks"}
-    show.line(", ".join(f"{words[key]} from {origin}" for key, origin in motion.origins.items()))
-    for note in motion.notes:
+    show.line(", ".join(f"{words[key]} from {origin}" for key, origin in facts["origins"].items()))
+    for note in facts["notes"]:
         show.line(f"note: {note}")
-    with_rates = result.tau_dot is not None
-    rates = ", rates (N m/s, or N/s)" if with_rates else ""
-    show.title(f"Torques (N m, or N){rates}, speeds (rad/s, or m/s)")
-    columns = {"lowest": "lowest", "highest": "highest", "rms": "rms", "limit": "limit"}
-    columns |= {"rate": "top rate", "rate limit": "its limit"} if with_rates else {}
+    show.title(f"Torques (N m, or N){', rates (N m/s, or N/s)' if rated else ''}, speeds (rad/s, or m/s)")
+    columns = {"joint": "joint", "lowest": "lowest", "highest": "highest", "rms": "rms", "limit": "limit"}
+    columns |= {"rate": "top rate", "rate limit": "its limit"} if rated else {}
     columns |= {"speed": "top speed"}
-    head = ("joint", *columns.values())
-    rows = [(p["joint"], *(show.number(p[key]) for key in columns)) for p in result.peaks()]
+    head, rows = [*columns.values()], [[_cell(peak[key]) for key in columns] for peak in facts["peaks"]]
     show.table(head, rows, right=head[1:])
-    if result.reversals:
-        _print_reversals(result)
+    time = {"time": "time (s)" if timed else "row"}
+    jump = {"joint": "joint", "what": "what", **time, "jump": "jump (N m, or N)"}
+    _section("Jumps of torques by Coulomb friction, which no rate shows", jump, facts.get("reversals", ()))
     show.line()
-    if result.reach:
-        _print_problems(result.reach, motion.timed)
-    if result.exceeded:
-        show.line("Limits exceeded", bold=True, fg="red")
-        when = "time (s)" if motion.timed else "row"
-        head = ("joint", "what", "worst", "limit", when, "rows")
-        worst = [
-            (e.joint, e.what, show.number(e.value), show.number(e.limit), f"{e.time:g}", str(e.rows))
-            for e in result.exceeded
-        ]
-        show.table(head, worst, right=head[2:])
-    else:
-        rated = [x for j in result.robot.joints for x in (j.limits.jerk, j.limits.effort_rate) if math.isfinite(x)]
-        but = "" if with_rates or not rated else ", but those of jerk and effort rate were not checked: give --rates"
+    if worst := facts.get("condition"):
+        at = f"at {'t =' if timed else 'row'} {worst['time']:g}"
+        show.line(f"worst condition number of the drives' Jacobian {_cell(worst['worst']) or 'infinite'}, {at}")
+    lost = [
+        {"rows": _span(u["first"], u["last"]), "time": _span(u["start"], u["end"]), "loops": ", ".join(u["loops"])}
+        for u in facts.get("unreached", ())
+    ]
+    _section("Out of reach", {"rows": "rows", **time, "loops": "loops"}, lost, fg="red")
+    singular = "Singular positions on the way, where forces have no bound"
+    _section(singular, {"row": "before row", **time}, facts.get("singular", ()), fg="red")
+    over = {"joint": "joint", "what": "what", "value": "worst", "limit": "limit", **time, "rows": "rows"}
+    _section("Limits exceeded", over, facts["exceeded"], fg="red")
+    if not facts["exceeded"]:
+        limits = [x for j in result.robot.joints for x in (j.limits.jerk, j.limits.effort_rate) if math.isfinite(x)]
+        but = "" if rated or not limits else ", but those of jerk and effort rate were not checked: give --rates"
         show.line(f"All within the limits that the robot has{but}.")
     show.written({"results": output, "plot": plot})
     if not output:
-        show.line("To keep all rows, give --output FILE.csv or FILE.npz.")
+        show.line("To keep all rows, give --output FILE.csv, FILE.npz or FILE.parquet.")
+
+
+def _section(title: str, columns: Mapping[str, str], found: Sequence[Mapping[str, Any]], **style: Any) -> None:
+    """A table with its title, the first rows of it; nothing where there is none."""
+    if not found:
+        return
+    show.title(title, **style)
+    head, rows = list(columns.values()), [[_cell(one[key]) for key in columns] for one in found[:SHOWN]]
+    show.table(head, rows, right=[columns[key] for key in ("value", "limit", "jump", "time", "rows") if key in columns])
+    if len(found) > SHOWN:
+        show.line(f"and {len(found) - SHOWN} more; --json lists all.")
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else show.number(value)
+
+
+def _span(first: float, last: float) -> str:
+    return f"{first:g}" if first == last else f"{first:g} to {last:g}"

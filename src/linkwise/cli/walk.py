@@ -9,8 +9,17 @@ import click
 
 from linkwise.cli import show
 from linkwise.cli.answers import Writers, written
-from linkwise.cli.arguments import INTERRUPTED, Command, OutputFile, json_option
-from linkwise.cli.simulate import Setting, SettingType, setting
+from linkwise.cli.arguments import (
+    INTERRUPTED,
+    PICTURE,
+    TABLE,
+    Command,
+    OutputFile,
+    Setting,
+    SettingType,
+    json_option,
+    setting,
+)
 
 if TYPE_CHECKING:
     from linkwise.walking.person import Person
@@ -20,7 +29,6 @@ if TYPE_CHECKING:
 SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 POSITIVE = click.FloatRange(min=0.0, min_open=True)
 FAR, FINE = 2e-3, 41  # how far outside, m, a finer grid is worth it, and that grid
-PICTURE = OutputFile(".png", ".svg", ".pdf")
 OPENSIM = OutputFile(".mot", ".sto")
 
 
@@ -48,7 +56,7 @@ OPENSIM = OutputFile(".mot", ".sto")
 @click.option("--film", type=PICTURE, help="Where to draw the figure at instants of the stride.")
 @click.option("--html", type=OutputFile(".html"), help="Where to write the moving figure, one file.")
 @click.option("--motion", type=OPENSIM, help="Where to write coordinates for OpenSim: .mot or .sto.")
-@click.option("--table", type=OutputFile(".csv", ".npz"), help="Where to write all curves as columns: .csv or .npz.")
+@click.option("--table", type=TABLE, help="Where to write all curves as columns: .csv, .npz or .parquet.")
 @click.option("--ground", type=OPENSIM, help="Where to write ground reactions for OpenSim.")
 @click.option("--torques", type=OPENSIM, help="Where to write torques of joints for OpenSim.")
 @json_option

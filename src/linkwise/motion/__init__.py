@@ -1,10 +1,11 @@
 """Motions as tables of samples: read from files, differentiated, checked against limits, written with torques."""
 
 from linkwise.motion.columns import column_names as column_names
+from linkwise.motion.columns import columns_of as columns_of
+from linkwise.motion.columns import write as write
 from linkwise.motion.limits import Excess as Excess
 from linkwise.motion.limits import exceeded as exceeded
 from linkwise.motion.reader import read as read
 from linkwise.motion.reversals import Reversal as Reversal
 from linkwise.motion.reversals import reversals as reversals
 from linkwise.motion.trajectory import Trajectory as Trajectory
-from linkwise.motion.writer import write as write

@@ -1,34 +1,35 @@
-"""Names of the columns of a trajectory, and the columns of a file of any form."""
+"""Names of the columns of a motion, and a motion as columns."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
 
-from linkwise.errors import InputError, LinkwiseError
-from linkwise.motion.trajectory import Array
+from linkwise.motion.trajectory import Array, Trajectory
 from linkwise.robot.coordinates import drive_slots
 from linkwise.robot.joint import Kind
 from linkwise.robot.robot import Robot
+from linkwise.table import WRENCH
+from linkwise.table import write as write_table
 
-TIME = ("t", "time")
-WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 MOTION = ("q", "qd", "qdd", "qddd")
+# what a table of results holds beside a motion
 RESULTS = (
-    "tau.",
-    "tau_dot.",
-    "wrench.",
-    "wrench_dot.",
-    "cut.",
-    "cut_dot.",
-    "energy.",
-)  # what a file of results holds beside a motion
+    "tau", "tau_dot", "wrench", "wrench_dot", "cut", "cut_dot", "energy", "s", "s_dot",
+    "percent", "ground", "pressure", "zmp", "joint",
+)  # fmt: skip
 
 
 def column_names(robot: Robot, quantity: str) -> list[str]:
-    """Names of the columns of `quantity`, one of "q", "qd", "qdd", "qddd", "tau", "tau_dot", in the robot's order.
+    """Names of the columns of a quantity, one of "q", "qd", ..., "tau", "wrench", "cut", "tau_dot", ..., in order.
 
-    "qd.elbow" for a joint with one number; "qd.root_joint.vx", ... for a floating one. Forces have those of the drives.
+    "qd.elbow" for a joint with one number; "qd.root_joint.vx", ... for a floating one. Forces have those of the drives,
+    wrenches those of the links that move, "wrench.forearm.fx", ..., or of the loops.
     """
+    if quantity.startswith(("wrench", "cut")):
+        through = robot.moving_links if quantity.startswith("wrench") else [loop.name for loop in robot.loops]
+        return [f"{quantity}.{name}.{c}" for name in through for c in WRENCH]
     names = []
     for name, slot in (drive_slots(robot) if quantity.startswith("tau") else robot.slots).items():
         if quantity != "q" and not slot.nv:
@@ -43,24 +44,33 @@ def endings(kind: Kind, quantity: str) -> list[str]:
     return [f".{part}" if part else "" for part in parts]
 
 
-class Columns(ABC):
-    """The named columns of a file, and where a value stands in it."""
+def columns_of(robot: Robot, motion: Trajectory, **forces: Array | None) -> dict[str, Array]:
+    """A motion and what it takes as named columns: t, q.elbow, ..., tau.elbow, ..., wrench.forearm.fx, ...
 
-    file: str
-    header: str  # where the names stand, for messages
+    Args:
+        robot: whose joints name the columns.
+        motion: the samples, of what leads or of all joints of `robot.opened()`.
+        forces: `tau` of the drives (rows, nu), `wrench` (rows, links that move, 6), `cut` (rows, loops, 6), and their
+            rates `tau_dot`, `wrench_dot`, `cut_dot`; None for none.
+    """
+    moving = robot.opened() if motion.q.shape[1] == robot.opened().nq else robot
+    found = {"t": motion.t}
+    given = {key: getattr(motion, key) for key in MOTION} | forces
+    for key, values in given.items():
+        if values is not None:
+            names = column_names(moving if key in MOTION else robot, key)
+            found |= dict(zip(names, values.reshape(len(values), -1).T, strict=True))
+    return found
 
-    @abstractmethod
-    def names(self) -> list[str]:
-        """The columns that the file has."""
 
-    @abstractmethod
-    def column(self, name: str) -> Array:
-        """The numbers of a column."""
-
-    @abstractmethod
-    def place(self, name: str, row: int) -> str:
-        """Where the value of a column in a row stands, for messages."""
-
-    def error(self, message: str, where: str | None = None) -> LinkwiseError:
-        """The error `message`, placed."""
-        return InputError(f"{where or self.header}: {message}")
+def write(
+    path: str | PathLike[str],
+    robot: Robot,
+    motion: Trajectory,
+    tau: Array | None = None,
+    wrench: Array | None = None,
+    meta: Mapping[str, Any] | None = None,
+    **others: Array | None,
+) -> None:
+    """A motion and what it takes, as `columns_of` has it, into a .csv, .npz or .parquet file that `read` takes back."""
+    write_table(path, columns_of(robot, motion, tau=tau, wrench=wrench, **others), meta)

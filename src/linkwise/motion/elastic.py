@@ -1,90 +1,98 @@
-"""Motions of robots with elastic drives from files of their joints alone, and the torques of their motors."""
+"""Motors behind springs along a motion of the joints alone: how they move, and what they give."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from os import PathLike
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from linkwise.algorithms.elastic_feedforward import elastic_feedforward
+from linkwise.algorithms.elastic_feedforward import ORDERS, drive_levels, elastic_feedforward
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.kernel.compile import compile
-from linkwise.kernel.kernel import Kernel
-from linkwise.motion import Trajectory, read, spline
+from linkwise.mechanism.machine import machine_of
+from linkwise.motion import spline
 from linkwise.motion.columns import MOTION
-from linkwise.motion.reader import MissingColumns
-from linkwise.motion.trajectory import Array
+from linkwise.motion.environment import Environment
+from linkwise.motion.trajectory import Array, Trajectory
 from linkwise.robot.robot import Robot
 
-ORDER = 2  # rates of joint torques, and so four derivatives of positions
+KEPT = 64
+NEGLECTED = "the acceleration of stretch of motors that elastic joints carry is neglected in the loads of these joints"
 
 
-def read_elastic(
-    path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False, jerks: bool = False
-) -> Trajectory:
-    """The motion in a file with columns of all coordinates, or of the joints alone, for `feedforward_along`."""
+@lru_cache(maxsize=KEPT)
+def coupling_of(robot: Robot) -> tuple[int, str, str]:
+    """How often motors behind springs carry each other, whether that can be counted, and what is neglected if not.
+
+    Returns:
+        Levels, at least 1 where there are springs, else 0; "exact" or "rigid", as `elastic_feedforward` has it; words.
+    """
+    if not any(j.is_elastic for j in robot.joints):
+        return 0, "exact", ""
+    width = robot.nq - sum(j.is_elastic for j in robot.joints)
     try:
-        return read(path, robot, ignore_extra=ignore_extra, jerks=jerks)
-    except MissingColumns as error:
-        motors = [f"q.{name}" for name in robot.coordinates if name not in robot.names]
-        if not motors or not set(motors) <= set(error.missing):
-            raise
-    return read(path, robot.rigid(), ignore_extra=ignore_extra, jerks=True)
+        levels = len(drive_levels(machine_of(robot), robot.q().tolist()[:width]))
+    except LinkwiseError:
+        return 1, "rigid", f"{NEGLECTED}: motors are carried by links that they move"
+    if 2 * levels + 1 not in ORDERS:
+        return 1, "rigid", f"{NEGLECTED}: they carry each other {levels - 1} deep"
+    return levels, "exact", ""
 
 
-def is_of_joints_alone(robot: Robot, motion: Trajectory) -> bool:
+def lacks_motors(robot: Robot, motion: Trajectory) -> bool:
     """Whether a motion lacks the motors behind springs that the robot has."""
     motors = len(robot.coordinates) - len(robot.names)
     return motors > 0 and motion.q.shape[1] == robot.nq - motors
 
 
-def feedforward_along(
-    robot: Robot, motion: Trajectory, external: Mapping[str, Sequence[float]]
-) -> tuple[Trajectory, Array]:
-    """The motion with that of the motors, which follows from that of the joints, and torques (rows, nv) of the drives.
+def with_motors(
+    robot: Robot, motion: Trajectory, around: Environment, rates: bool = False
+) -> tuple[Trajectory, dict[str, Array]]:
+    """The motion with that of the motors, which follows from that of the joints, and `tau` (rows, nu) of the drives.
 
     Args:
         robot: with elastic drives.
-        motion: of the joints alone, with jerks.
-        external: constant wrenches on frames or links, in their axes.
+        motion: of the joints that lead alone, with jerks.
+        around: how the base moves and what pushes from outside.
+        rates: give `tau_dot` too, and jerks of the motors by a spline.
     """
     if motion.qddd is None:
         raise InputError("feed-forward: expected a motion with jerks, got one without. Read it with jerks=True.")
-    snap, origin = _fourth(robot, motion)
-    kernel, neglected = _kernel(robot, tuple(external))
-    loads = [np.array(list(external.values()), dtype=float)] if external else []
-    still = [np.zeros_like(x) for x in loads] * ORDER  # they keep their components in the axes of their frames
-    found = kernel(motion.q, motion.qd, motion.qdd, motion.qddd, snap, *loads, *still)
+    levels, coupling, neglected = coupling_of(robot)
+    order = 2 * levels + rates
+    higher, origin = _higher(robot, motion, order - 1)
+    kernel = compile(robot, elastic_feedforward, **around.options, order=order, coupling=coupling)
+    derivatives = (motion.q, motion.qd, motion.qdd, motion.qddd, *higher)
+    found = kernel(*derivatives, *around.inputs(motion.t, robot.gravity, order))
     motors = ", ".join(name for name in robot.coordinates if name not in robot.names)
-    notes = (*motion.notes, f"{motors} follow from the joints; fourth derivatives from {origin}", *neglected)
-    pairs = zip(("q", "qd", "qdd"), (found.theta, found.thetad, found.thetadd), strict=True)
-    whole: dict[str, Any] = {key: np.hstack([getattr(motion, key), x]) for key, x in pairs}
-    return replace(motion, **whole, qddd=None, notes=notes), robot.tau(found.tau)
-
-
-def _kernel(robot: Robot, external: tuple[str, ...]) -> tuple[Kernel, tuple[str, ...]]:
-    """The feed-forward that four derivatives allow, and what it neglects."""
     damped = [j.name for j in robot.joints if j.is_elastic and j.drive and j.drive.damping]
-    notes = (f"damping of springs is neglected in the motors' motion: {', '.join(damped)}",) if damped else ()
-    try:
-        return compile(robot, elastic_feedforward, external=external, order=ORDER), notes
-    except LinkwiseError:
-        coupled = "elastic joints carry motors of others, whose acceleration of stretch is neglected in the loads"
-        return compile(robot, elastic_feedforward, external=external, order=ORDER, coupling="rigid"), (*notes, coupled)
+    notes = [f"{motors} follow from the joints; {order + 2} derivatives, the highest from {origin}"]
+    notes += [f"damping of springs is neglected in the motors' motion: {', '.join(damped)}"] if damped else []
+    notes += [neglected] if neglected else []
+    parts = dict(zip(MOTION, (found.theta, found.thetad, found.thetadd), strict=False))
+    if rates:
+        k = spline.degree(len(motion), "feed-forward")
+        parts["qddd"] = spline.derivatives(motion.t, found.thetadd, k, 1)[0]
+    whole: dict[str, Any] = {"qddd": None} | {key: np.hstack([getattr(motion, key), x]) for key, x in parts.items()}
+    forces = {key: robot.tau(getattr(found, key)) for key in ("tau", "tau_dot")[: 1 + rates]}
+    return replace(motion, **whole, notes=(*motion.notes, *notes)), forces
 
 
-def _fourth(robot: Robot, motion: Trajectory) -> tuple[Array, str]:
-    """The fourth derivative of a motion, from a spline through the highest that is given, and its origin in words."""
+def _higher(robot: Robot, motion: Trajectory, count: int) -> tuple[list[Array], str]:
+    """So many derivatives after jerks, from a spline through the highest that is given, and its origin in words."""
     of = next((key for key in reversed(MOTION[1:]) if motion.origins.get(key) == "the file"), MOTION[0])
     if of == MOTION[0] and robot.nq != robot.nv:
         of = MOTION[-1]  # the positions of floating joints are no vectors
     if not motion.timed:
         raise InputError("feed-forward: expected a column 't' or 'time', needed to differentiate the motion; got none.")
-    k = spline.degree(len(motion), "feed-forward")
-    if k < max(spline.DEGREES):
-        raise InputError(f"feed-forward: expected at least 6 rows for fourth derivatives, got {len(motion)}. Add rows.")
-    snap = spline.derivatives(motion.t, getattr(motion, of), k, len(MOTION) - MOTION.index(of))[-1]
-    return snap, f"a {spline.DEGREES[k]} spline of {of}"
+    count_of = len(MOTION) - 1 - MOTION.index(of) + count
+    k = max(5, count_of + 1 + count_of % 2)
+    if len(motion) <= k:
+        raise InputError(
+            f"feed-forward: expected at least {k + 1} rows for {len(MOTION) - 1 + count} derivatives, got"
+            f" {len(motion)}. Add rows."
+        )
+    found = spline.derivatives(motion.t, getattr(motion, of), k, count_of)
+    return found[-count:], f"a {spline.name(k)} of {of}"

@@ -26,6 +26,16 @@ Array = NDArray[np.float64]
 Load = Callable[[Scalar], Wrench]
 
 
+@dataclass(frozen=True)
+class Constant:
+    """A load that does not change."""
+
+    wrench: Wrench
+
+    def __call__(self, t: Scalar) -> Wrench:
+        return self.wrench
+
+
 @dataclass(frozen=True, eq=False)
 class Environment:
     """What surrounds a robot, as functions of time.
@@ -72,7 +82,10 @@ class Environment:
             rates: how many rates of wrenches, and of the base's acceleration, the kernel takes.
         """
         times, found = np.asarray(t, dtype=float), []
-        if self.loads:
+        if all(isinstance(load, Constant) for load in self.loads.values()):
+            six = np.array([[float(x) for x in load(0.0)] for load in self.loads.values()])
+            found = [np.broadcast_to(x, (*times.shape, *six.shape)) for x in (six, *[0.0 * six] * rates) if self.loads]
+        else:
             kernel = _wrench_kernel(tuple(self.loads.items()), rates)
             found = list(kernel(times)) if rates else [kernel(times)]
             for values in found:
@@ -99,10 +112,10 @@ def _wrench_kernel(loads: tuple[tuple[str, Load], ...], rates: int) -> Any:
 def _load(name: str, given: Any) -> Load:
     """A wrench, or a function of time that returns one, as a function that does; checked at t = 0."""
     if not callable(given):
-        constant = _wrench(name, given)
-        if not all(np.isfinite([float(x) for x in constant])):
+        constant = Constant(_wrench(name, given))
+        if not all(np.isfinite([float(x) for x in constant.wrench])):
             raise InputError(f"external {name!r}: expected finite numbers, got {given!r}.")
-        return lambda t: constant
+        return constant
 
     def load(t: Scalar) -> Wrench:
         return _wrench(name, called(f"external {name!r}", given, t))

@@ -12,7 +12,8 @@ from linkwise.robot.coordinates import Slot, drive_slots
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 
-ROUNDING = 1e-9  # relative; a motion that ends at a limit does not exceed it
+ROUNDING = 1e-9  # a motion that ends at a limit does not exceed it
+TOLERANCE = 1e-3  # of a limit, within which it is kept: that of plans
 
 
 class Excess(NamedTuple):
@@ -45,15 +46,17 @@ def exceeded(robot: Robot, motion: Trajectory, tau: Array | None = None, tau_dot
 def excesses(t: Array, quantities: Iterable[tuple[str, str, Array, float, float]]) -> list[Excess]:
     """Of values over time, each with the joint, what they are, and their bounds, those that leave the bounds.
 
+    A limit is kept to a thousandth of it, as by plans, so that what keeps limits there keeps them here.
+
     Values that are not numbers are within.
     """
     found = []
     for joint, what, values, lower, upper in quantities:
         over = np.nan_to_num(np.maximum(values - upper, lower - values), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
-        slack = ROUNDING * max(abs(x) for x in (lower, upper, 1.0) if np.isfinite(x))
-        rows = int(np.sum(over > slack))
-        if rows:
-            k = int(np.argmax(over))
+        slack = max([ROUNDING, *(TOLERANCE * abs(x) for x in (lower, upper) if np.isfinite(x))])
+        k = int(np.argmax(over))
+        if over[k] > slack:
+            rows = int(np.sum(over > ROUNDING))
             value = float(values[k])
             found.append(Excess(joint, what, value, upper if value > upper else lower, float(t[k]), rows))
     return found

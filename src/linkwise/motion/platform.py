@@ -2,134 +2,105 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
 from linkwise.errors import listing
-from linkwise.motion.columns import TIME, Columns, endings
+from linkwise.motion.columns import endings
 from linkwise.motion.trajectory import Array
 from linkwise.robot.joint import Kind
 from linkwise.robot.robot import Robot
+from linkwise.table import TIME, Table
 
 WORLD = {"qd": "velocity", "qdd": "acceleration"}  # names of what is in world axes
 QUATERNION = ("qx", "qy", "qz", "qw")
 TURNS = (QUATERNION, ("rx", "ry", "rz"), ("roll", "pitch", "yaw"))  # in which a file may say turns
 
 
-def of_platform(table: Columns, robot: Robot) -> Columns:
-    """The table, its columns named after the only joint that leads where that has several numbers."""
-    if len(robot.slots) != 1:
-        return table
-    ((joint, slot),) = robot.slots.items()
-    return PlatformColumns(table, joint, slot.kind) if "x" in slot.kind.positions else table
+def of_platform(table: Table, robot: Robot) -> Table:
+    """The table, its columns named after the only joint that leads, where that has several numbers.
 
-
-class PlatformColumns(Columns):
-    """Columns `x`, `rx`, `velocity.vx`, ... as `q.platform.x`, `q.platform.qx`, `qd.platform.vx`, ...
-
-    A rotation vector rx, ry, rz (rad) or angles roll, pitch, yaw about fixed x, y, z in that order become a quaternion.
-    Velocities and accelerations in world axes become those in the axes of the joint, in which a floating one turns:
+    Columns `x`, `rx`, `velocity.vx`, ... become `q.platform.x`, `q.platform.qx`, `qd.platform.vx`, ... A rotation
+    vector rx, ry, rz (rad) or angles roll, pitch, yaw about fixed x, y, z in that order become a quaternion. Velocities
+    and accelerations in world axes become those in the axes of the joint, in which a floating one turns:
 
         v = R^T v_world,   v_dot = R^T a_world - omega x v
     """
+    if len(robot.slots) != 1:
+        return table
+    ((joint, slot),) = robot.slots.items()
+    if "x" not in slot.kind.positions:
+        return table
+    table = _named(table, joint, slot.kind)
+    if slot.kind.curved:
+        table = _with_quaternions(table, f"q.{joint}.")
+    for key, word in WORLD.items():
+        table = _in_own_axes(table, joint, slot.kind, key, word)
+    return table
 
-    def __init__(self, table: Columns, joint: str, kind: Kind) -> None:
-        self.file, self.header = table.file, table.header
-        self._table, self._kind = table, kind
-        self._names = {key: [f"{key}.{joint}{end}" for end in endings(kind, key)] for key in ("q", "qd", "qdd")}
-        self._own = {n: n for n in table.names()}  # a name that is asked for, and the one in the file
-        self._turn: tuple[str, ...] = QUATERNION
-        self._rename(f"{joint}.")
-        if kind.curved:
-            self._find_turn(f"q.{joint}.")
-        for key, word in WORLD.items():
-            self._find_world(key, word)
 
-    def _rename(self, prefix: str) -> None:
-        forms = [c for form in TURNS for c in form] if self._kind.curved else []
-        for name in self._table.names():
-            bare = name.removeprefix("pose.")
-            if bare in (*self._kind.positions, *forms) and name not in TIME:
-                full = f"q.{prefix}{bare}"
-                for other in (full, f"{prefix}{bare}"):
-                    if other in self._own:
-                        both = f"{self._own[other]!r} and {name!r}"
-                        raise self.error(f"expected each column once, got {both}. Remove one.")
-                del self._own[name]
-                self._own[full] = name
+def _named(table: Table, joint: str, kind: Kind) -> Table:
+    """Positions with the name of their joint."""
+    parts = {*kind.positions, *(c for form in TURNS for c in form if kind.curved)}
+    names: dict[str, str] = {}  # by the new name
+    for name in table.columns:
+        bare = name.removeprefix("pose.").removeprefix(f"{joint}.")
+        full = f"q.{joint}.{bare}" if bare in parts and name not in TIME else name
+        if full in names:
+            raise table.error(f"expected each column once, got {names[full]!r} and {name!r}. Remove one.")
+        names[full] = name
+    columns = {full: table.columns[name] for full, name in names.items()}
+    faults = {full: table.faults[name] for full, name in names.items() if name in table.faults}
+    return replace(table, columns=columns, faults=faults)
 
-    def _find_turn(self, prefix: str) -> None:
-        given = [form for form in TURNS if any(f"{prefix}{c}" in self._own for c in form)]
-        if len(given) > 1:
-            got = " and ".join(", ".join(form) for form in given)
-            raise self.error(f"expected the platform's turn in one form, got {got}. Give one of them.")
-        if not given or given[0] == QUATERNION:
-            return
-        self._turn = given[0]
-        lost = [c for c in self._turn if f"{prefix}{c}" not in self._own]
-        if lost:
-            raise self.error(f"expected columns {', '.join(self._turn)}, got none for {listing(lost)}. Add them.")
-        self._angles = [self._own.pop(f"{prefix}{c}") for c in self._turn]
-        self._own |= {f"{prefix}{c}": self._angles[-1] for c in QUATERNION}
 
-    def _find_world(self, key: str, word: str) -> None:
-        """Columns in world axes, all of one quantity; without positions, which the reader misses, they are left."""
-        wanted = [f"{word}.{part}" for part in self._kind.velocities]
-        found = [n for n in wanted if n in self._own]
-        if not found:
-            return
-        if len(found) < len(wanted):
-            lost = [n for n in wanted if n not in found]
-            raise self.error(f"expected all columns of {word} or none, got none for {listing(lost)}. Add them.")
-        if any(n in self._own for n in self._names[key]):
-            raise self.error(f"expected {self._names[key][0]!r} or {wanted[0]!r}, got both. Give one of them.")
-        if key == "qdd" and self._kind.curved and self._names["qd"][0] not in self._own:
-            raise self.error(f"expected columns {WORLD['qd']}.* beside {word}.*, got none. Add them.")
-        for full, name in zip(self._names[key], wanted, strict=True):
-            del self._own[name]
-            self._own[full] = name
+def _with_quaternions(table: Table, prefix: str) -> Table:
+    """Turns as unit quaternions x, y, z, w, in whichever form the table has them."""
+    given = [form for form in TURNS if any(f"{prefix}{c}" in table for c in form)]
+    if len(given) > 1:
+        got = " and ".join(", ".join(form) for form in given)
+        raise table.error(f"expected the platform's turn in one form, got {got}. Give one of them.")
+    if not given or given[0] == QUATERNION:
+        return table
+    form = given[0]
+    if lost := [c for c in form if f"{prefix}{c}" not in table]:
+        raise table.error(f"expected columns {', '.join(form)}, got none for {listing(lost)}. Add them.")
+    from scipy.spatial.transform import Rotation
 
-    def names(self) -> list[str]:
-        return list(self._own)
+    angles = table.stacked([f"{prefix}{c}" for c in form])
+    turn = Rotation.from_rotvec(angles) if form[0] == "rx" else Rotation.from_euler("xyz", angles)
+    columns = {name: column for name, column in table.columns.items() if name.removeprefix(prefix) not in form}
+    names = [f"{prefix}{c}" for c in QUATERNION]
+    return replace(table, columns=columns | dict(zip(names, turn.as_quat().T, strict=True)))
 
-    def column(self, name: str) -> Array:
-        if self._turn is not QUATERNION and name in self._names["q"][3:]:
-            return self._quaternions[:, self._names["q"].index(name) - 3]
-        for key in WORLD:
-            if name in self._names[key] and self._own[name].startswith(f"{WORLD[key]}.") and self._kind.curved:
-                return self._in_own_axes[key][:, self._names[key].index(name)]
-        return self._table.column(self._own[name])
 
-    def place(self, name: str, row: int) -> str:
-        return self._table.place(self._own[name], row)
+def _in_own_axes(table: Table, joint: str, kind: Kind, key: str, word: str) -> Table:
+    """Velocities or accelerations in world axes as those of the joint; without positions, which are missed, as is."""
+    wanted = [f"{word}.{part}" for part in kind.velocities]
+    names = {k: [f"{k}.{joint}{end}" for end in endings(kind, k)] for k in ("q", *WORLD)}
+    lost = [name for name in wanted if name not in table]
+    if len(lost) == len(wanted) or not all(name in table for name in names["q"]):
+        return table
+    if lost:
+        raise table.error(f"expected all columns of {word} or none, got none for {listing(lost)}. Add them.")
+    if any(name in table for name in names[key]):
+        raise table.error(f"expected {names[key][0]!r} or {wanted[0]!r}, got both. Give one of them.")
+    if key == "qdd" and kind.curved and names["qd"][0] not in table:
+        raise table.error(f"expected columns {WORLD['qd']}.* beside {word}.*, got none. Add them.")
+    x = table.stacked(wanted)
+    if kind.curved:
+        x = _turned_back(x, table.stacked(names["q"][-4:]))
+        if key == "qdd":
+            v = table.stacked(names["qd"])
+            x[:, :3] -= np.cross(v[:, 3:], v[:, :3])
+    columns = {name: column for name, column in table.columns.items() if name not in wanted}
+    return replace(table, columns=columns | dict(zip(names[key], x.T, strict=True)))
 
-    @cached_property
-    def _quaternions(self) -> Array:
-        """Unit quaternions x, y, z, w of turns that the file says otherwise."""
-        from scipy.spatial.transform import Rotation
 
-        angles = np.stack([self._table.column(n) for n in self._angles], axis=1)
-        angles[~np.isfinite(angles)] = np.nan  # which the reader refuses by its row
-        turn = Rotation.from_rotvec(angles) if self._turn[0] == "rx" else Rotation.from_euler("xyz", angles)
-        return np.asarray(turn.as_quat())
+def _turned_back(x: Array, quaternion: Array) -> Array:
+    """Linear and angular parts (rows, 6) in the axes of a joint that is turned."""
+    from scipy.spatial.transform import Rotation
 
-    @cached_property
-    def _in_own_axes(self) -> dict[str, Array]:
-        """Velocities and accelerations of a floating joint in its own axes."""
-        from scipy.spatial.transform import Rotation
-
-        back = Rotation.from_quat(np.stack([self.column(n) for n in self._names["q"][3:]], axis=1)).inv()
-        found: dict[str, Array] = {}
-        for key in WORLD:
-            names = self._names[key]
-            if names[0] not in self._own:
-                continue
-            x = np.stack([self._table.column(self._own[n]) for n in names], axis=1)
-            if self._own[names[0]].startswith(f"{WORLD[key]}."):
-                x = np.hstack([back.apply(x[:, :3]), back.apply(x[:, 3:])])
-                if key == "qdd":
-                    v = found["qd"]
-                    x[:, :3] -= np.cross(v[:, 3:], v[:, :3])
-            found[key] = x
-        return found
+    back = Rotation.from_quat(quaternion).inv()
+    return np.hstack([back.apply(x[:, :3]), back.apply(x[:, 3:])])

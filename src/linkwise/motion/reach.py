@@ -71,8 +71,10 @@ class Reach:
         return excesses(self.t, [("drives", "condition", self.condition, 0.0, NEARLY_SINGULAR)])
 
 
-def reach_along(robot: Robot, motion: Trajectory) -> Reach:
-    """What stands in the way of a motion of what leads."""
+def reach_along(robot: Robot, motion: Trajectory) -> Reach | None:
+    """What stands in the way of a motion of what leads; None without loops that close."""
+    if not robot.loops or robot.rolls:
+        return None
     dyn = compile(robot)
     unreached, crossings = tuple(_unreached(dyn, motion)), tuple(_crossings(dyn, motion))
     return Reach(motion.t, dyn.workspace(motion.q).drive_condition, unreached, crossings)

@@ -1,68 +1,65 @@
-"""Motions from files."""
+"""Motions from tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from os import PathLike
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError, listing
 from linkwise.motion import spline
-from linkwise.motion.columns import MOTION, RESULTS, TIME, Columns, column_names
-from linkwise.motion.csv import CsvColumns
-from linkwise.motion.npz import NpzColumns
+from linkwise.motion.columns import MOTION, RESULTS, column_names, endings
 from linkwise.motion.platform import of_platform
 from linkwise.motion.trajectory import Array, Trajectory
-from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
+from linkwise.table import TIME, Table
+from linkwise.table import read as read_table
+
+ARCHIVE = "arrays of numbers as numpy.savez writes them, a .csv or .parquet table"
+REMEDY = "Remove it, or ask to ignore extra columns (--ignore-extra)."
+UNIT = 1e-3  # by which the length of a quaternion may be off one
 
 
-class MissingColumns(InputError):
-    """A file without columns of positions for some joints: `missing`."""
-
-    def __init__(self, message: str, missing: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.missing = tuple(missing)
-
-
-def read(path: str | PathLike[str], robot: Robot, *, ignore_extra: bool = False, jerks: bool = False) -> Trajectory:
-    """The motion in a file, with the velocities and accelerations it has or those of a spline through its positions.
+def read(source: Any, robot: Robot, *, ignore_extra: bool = False, jerks: bool = False) -> Trajectory:
+    """The motion in a table, with the velocities and accelerations it has or those of a spline through its positions.
 
     Args:
-        path: a .csv file with a header, or an .npz archive. Columns are `t` or `time`; `elbow` or `q.elbow`;
-            `qd.elbow`; `qdd.elbow`; `qddd.elbow`; arrays are t, q, qd, qdd, qddd and perhaps `names`, the joints in
-            their order. Of a robot led by one joint of several numbers, as a platform on legs, its name may be left
-            out: `x`, ...; turns may be rx, ry, rz or roll, pitch, yaw; velocities `velocity.vx`, ... and accelerations
-            `acceleration.vx`, ... are in world axes.
-        robot: whose joints the columns name; every joint with coordinates must be there.
+        source: a .csv, .npz or .parquet file, a pandas DataFrame, or columns by name. Columns are `t` or `time`;
+            `elbow` or `q.elbow`; `qd.elbow`; `qdd.elbow`; `qddd.elbow`; arrays of an archive are t, q, qd, qdd, qddd
+            and perhaps `names`, the joints in their order. Of a robot led by one joint of several numbers, as a
+            platform on legs, its name may be left out: `x`, ...; turns may be rx, ry, rz or roll, pitch, yaw;
+            velocities `velocity.vx`, ... and accelerations `acceleration.vx`, ... are in world axes.
+        robot: whose joints the columns name; every joint that leads must be there. Motors behind springs may be left
+            out: the motion is then that of `robot.rigid()`. Where all joints of a robot with loops are there, those
+            that follow become `tree`.
         ignore_extra: leave out columns that belong to nothing, instead of refusing them.
-        jerks: give `qddd` too, from the file or by a spline of the highest derivative that it has.
+        jerks: give `qddd` too, from the table or by a spline of the highest derivative that it has.
     """
-    refuse_wheels(robot, "a motion from a file")
-    table = of_platform(opened(path, lambda file: NpzColumns(file, robot, ignore_extra)), robot)
-    wanted, notes = _match(table, robot, ignore_extra)
-    t = times_of(table)
-    q = stacked(table, [wanted[n] for n in column_names(robot, "q")])
-    _check_quaternions(table, robot, q, wanted)
-    asked = MOTION[1:] if jerks else MOTION[1:3]
+    table = of_platform(read_table(source, partial(_array_columns, robot, ignore_extra), ARCHIVE), robot)
+    found = _match(table, robot, ignore_extra)
+    moving, notes = found.robot, found.notes
+    t, q = table.times(), table.stacked(found.names(moving, "q"))
+    _check_quaternions(table, found, moving, q)
+    asked = MOTION[1:] if jerks or moving is not robot else MOTION[1:3]
     given = {
-        key: stacked(table, [wanted[n] for n in column_names(robot, key)])
+        key: table.stacked(found.names(moving, key))
         for key in asked
-        if all(n in wanted for n in column_names(robot, key))
+        if all(name in found.wanted for name in column_names(moving, key))
     }
     origins = dict.fromkeys(asked, "the file")
     if len(given) < len(asked):
         if t is None:
             raise table.error("expected a column 't' or 'time', needed to differentiate the positions; got none.")
-        k = spline.degree(len(q), table.file)
-        for key, (value, of) in _rates(robot, t, {"q": q, **given}, k, asked).items():
-            given[key], origins[key] = value, f"a {spline.DEGREES[k]} spline of {of}"
+        k = spline.degree(len(q), table.source)
+        for key, (value, of) in _rates(moving, t, {"q": q, **given}, k, asked).items():
+            given[key], origins[key] = value, f"a {spline.name(k)} of {of}"
             if key == "qddd" and of == "q" and k < 5:
                 notes = (*notes, "the jerk of a cubic spline jumps at every row; six rows or more give a quintic one")
     times = np.arange(len(q), dtype=float) if t is None else t
-    return Trajectory(times, q, given["qd"], given["qdd"], t is not None, origins, notes, given.get("qddd"))
+    rates = given["qd"], given["qdd"]
+    return Trajectory(times, q, *rates, t is not None, origins, notes, given.get("qddd"), _tree(table, found))
 
 
 def _rates(
@@ -79,28 +76,27 @@ def _rates(
     return found
 
 
-def opened(path: str | PathLike[str], archive: Callable[[Path], Columns]) -> Columns:
-    """The columns of a .csv file, or those that `archive` finds in an .npz file."""
-    file = Path(path)
-    readers: dict[str, Callable[[Path], Columns]] = {".csv": CsvColumns, ".npz": archive}
-    suffix = file.suffix.lower()
-    if suffix not in readers:
-        raise InputError(f"{file.name}: expected a .csv or .npz file, got {suffix or 'no suffix'}.")
-    return readers[suffix](file)
+class Match(NamedTuple):
+    """Whose motion a table has: the robot's, or that of its links without motors; for each column its name there."""
+
+    robot: Robot
+    wanted: dict[str, str]
+    notes: tuple[str, ...]
+
+    def names(self, robot: Robot, quantity: str) -> list[str]:
+        """Names in the table."""
+        return [self.wanted[name] for name in column_names(robot, quantity)]
 
 
-def _match(table: Columns, robot: Robot, ignore_extra: bool) -> tuple[dict[str, str], tuple[str, ...]]:
-    """For every column of the robot that the file has, its name there; and remarks on those that it has besides."""
-    quantities = {key: column_names(robot, key) for key in MOTION}
-    valid = {name for names in quantities.values() for name in names}
+def _match(table: Table, robot: Robot, ignore_extra: bool) -> Match:
+    """Find the columns of a robot, and what the table has besides."""
+    valid = {name for key in MOTION for name in column_names(robot.opened(), key)}
     moveless = {f"{key}{j.name}" for j in robot.joints if not j.nv for key in ("", *(f"{k}." for k in MOTION))}
-    every = {name for key in MOTION for name in column_names(robot.opened(), key)}
-    moveless |= every | {name.removeprefix("q.") for name in every}
     wanted: dict[str, str] = {}
     extra, still = [], []
-    for name in table.names():
+    for name in table.columns:
         full = name if name in valid else f"q.{name}"
-        if name in TIME or name.startswith(RESULTS):
+        if name in TIME:
             continue
         if full in wanted:
             raise table.error(f"expected each column once, got {wanted[full]!r} and {name!r}. Remove one.")
@@ -108,21 +104,24 @@ def _match(table: Columns, robot: Robot, ignore_extra: bool) -> tuple[dict[str, 
             wanted[full] = name
         elif name in moveless:
             still.append(name)
-        else:
+        elif name.split(".")[0] not in RESULTS:
             extra.append(name)
-    for key, names in quantities.items():
+    motors = [f"q.{name}" for name in robot.coordinates if name not in robot.names]
+    moving = robot.rigid() if motors and not any(name in wanted for name in motors) else robot
+    for key in MOTION:
+        names = column_names(moving, key)
         missing = [n for n in names if n not in wanted]
         if missing and (key == "q" or len(missing) < len(names)):
-            error = table.error(_missing(missing, key, extra))
-            raise MissingColumns(str(error), missing) if key == "q" else error
+            raise table.error(_missing(missing, key, extra))
     if extra and not ignore_extra:
-        raise table.error(
-            f"{UnknownNameError('column', extra[0], ['t', *quantities['q'], 'qd.*', 'qdd.*', 'qddd.*'])}"
-            " Remove it, or ask to ignore extra columns (--ignore-extra)."
-        )
+        known = ["t", *column_names(robot, "q"), "qd.*", "qdd.*", "qddd.*"]
+        raise table.error(f"{UnknownNameError('column', extra[0], known)} {REMEDY}")
+    lead, every = column_names(moving, "q"), column_names(moving.opened(), "q")
+    if not all(name in wanted for name in every):
+        still += [wanted[name] for name in every if name in wanted and name not in lead]
     remarks = [f"not used, their joints do not move by themselves: {', '.join(still)}"] if still else []
     remarks += [f"not used: {', '.join(extra)}"] if extra else []
-    return wanted, tuple(remarks)
+    return Match(moving, wanted, tuple(remarks))
 
 
 def _missing(missing: list[str], key: str, extra: list[str]) -> str:
@@ -137,51 +136,48 @@ def _missing(missing: list[str], key: str, extra: list[str]) -> str:
     return f"expected {key} for every joint or for none, got none for {listing(missing)}.{got}"
 
 
-def stacked(table: Columns, names: list[str]) -> Array:
-    """The columns side by side, all finite."""
-    columns = []
-    for name in names:
-        column = table.column(name)
-        bad = np.flatnonzero(~np.isfinite(column))
-        if len(bad):
-            k = int(bad[0])
-            message = f"column {name!r}: expected a finite number, got {column[k]}. Remove or repair the row."
-            raise table.error(message, table.place(name, k))
-        columns.append(column)
-    if not columns:
-        raise table.error("expected a robot with joints that move, got one that cannot.")
-    if not len(columns[0]):
-        raise table.error("expected at least one row, got none.")
-    return np.stack(columns, axis=1)
-
-
-def times_of(table: Columns) -> Array | None:
-    """The rising times of a file, or None where it has none."""
-    found = [name for name in table.names() if name in TIME]
-    if not found:
+def _tree(table: Table, found: Match) -> Array | None:
+    """Positions of all joints of a robot with loops, if the table has them."""
+    tree = found.robot.opened()
+    if not found.robot.follows or not all(name in found.wanted for name in column_names(tree, "q")):
         return None
-    if len(found) > 1:
-        raise table.error("expected one column of times, got 't' and 'time'. Remove one.")
-    t = stacked(table, found)[:, 0]
-    back = np.flatnonzero(np.diff(t) <= 0.0)
-    if len(back):
-        k = int(back[0]) + 1
-        message = f"expected rising times, got {t[k]:g} after {t[k - 1]:g}. Sort the rows, each time once."
-        raise table.error(message, table.place(found[0], k))
-    return t
+    q = table.stacked(found.names(tree, "q"))
+    _check_quaternions(table, found, tree, q)
+    return q
 
 
-def _check_quaternions(table: Columns, robot: Robot, q: Array, wanted: dict[str, str]) -> None:
+def _check_quaternions(table: Table, found: Match, robot: Robot, q: Array) -> None:
+    """Refuse quaternions that are far from length one."""
     for name, slot in robot.slots.items():
         if (at := slot.quaternion) is not None:
-            check_unit(table, f"joint {name!r}", q[:, at], wanted[f"q.{name}.qw"])
+            length = np.linalg.norm(q[:, at], axis=1)
+            bad = np.flatnonzero(np.abs(length - 1.0) > UNIT)
+            if len(bad):
+                k = int(bad[0])
+                got = f"expected a unit quaternion qx, qy, qz, qw, got one of length {length[k]:g}."
+                raise table.error(f"joint {name!r}: {got}", found.wanted[f"q.{name}.qw"], k)
 
 
-def check_unit(table: Columns, what: str, quaternion: Array, column: str) -> None:
-    """Refuse quaternions (rows, 4) that are far from length one; `column` has one of their numbers."""
-    length = np.linalg.norm(quaternion, axis=1)
-    bad = np.flatnonzero(np.abs(length - 1.0) > 1e-3)
-    if len(bad):
-        k = int(bad[0])
-        message = f"{what}: expected a unit quaternion qx, qy, qz, qw, got one of length {length[k]:g}."
-        raise table.error(message, table.place(column, k))
+def _array_columns(robot: Robot, ignore_extra: bool, key: str, arrays: Mapping[str, Any]) -> Sequence[str]:
+    """Names of the columns of an array; joints come in the order of the array `names`, or the robot's."""
+    if key in TIME:
+        return [key]
+    if key not in MOTION:
+        if key not in (*RESULTS, "names", "links", "loops") and not ignore_extra:
+            raise UnknownNameError("array", key, (*TIME, *MOTION, "names"))
+        return []
+    tree, links = robot.opened(), robot.rigid()
+    if "names" not in arrays:
+        width = int(np.prod(np.shape(arrays.get("q", ()))[1:]))
+        like = next((r for r in (robot, links, tree, links.opened()) if r.nq == width), robot)
+        return column_names(like, key)
+    joints, names = [str(n) for n in np.atleast_1d(arrays["names"])], []
+    known = {*(j.name for j in robot.joints), *tree.coordinates}
+    for joint in joints:
+        if joint not in known and not ignore_extra:
+            raise InputError(f"names: {UnknownNameError('joint', joint, robot.coordinates)} {REMEDY}")
+        if joints.count(joint) > 1:
+            raise InputError(f"names: expected each joint once, got {joint!r} twice.")
+        slot = tree.slots.get(joint)  # none for a joint that is locked, which has a column all the same
+        names += [f"{key}.{joint}{end}" for end in (endings(slot.kind, key) if slot else [""])]
+    return names

@@ -29,6 +29,11 @@ def degree(rows: int, where: str, rates: str = "columns qd.* and qdd.*") -> int:
     )
 
 
+def name(k: int) -> str:
+    """What a spline of degree k is called."""
+    return f"{DEGREES[k]} spline" if k in DEGREES else f"spline of degree {k}"
+
+
 def derivatives(t: Array, y: Array, k: int, count: int = 2) -> list[Array]:
     """The first so many derivatives at the samples of the spline of degree k through them."""
     from scipy.interpolate import make_interp_spline
@@ -46,6 +51,8 @@ def motion(robot: Robot, t: Array, q: Array, k: int, count: int = 2) -> list[Arr
     rates = derivatives(t, turned, k, count)
     found = [np.empty((len(t), robot.nv)) for _ in rates]
     for slot in robot.slots.values():
+        if not slot.nv:
+            continue
         at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
         own = [x[:, at] for x in rates]
         if slot.kind.curved:  # of position and quaternion, the position of a ball at rest

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from os import PathLike
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,48 +13,61 @@ from linkwise.algorithms.force_rates import force_rates, joint_wrench_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
-from linkwise.motion import Excess, Reversal, Trajectory, column_names, exceeded, reversals, write
-from linkwise.motion.elastic import feedforward_along, is_of_joints_alone
-from linkwise.motion.loops import all_joints
+from linkwise.motion import Excess, Reversal, Trajectory, column_names, columns_of, exceeded, reversals
+from linkwise.motion.elastic import lacks_motors, with_motors
+from linkwise.motion.environment import Environment
+from linkwise.motion.loops import all_joints, assembled
 from linkwise.motion.reach import Reach, reach_along
 from linkwise.motion.trajectory import Array
-from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
+from linkwise.table import Sampled
 
 
-@dataclass(frozen=True)
-class Torques:
-    """A robot, a motion, the torques along it, and the limits that are exceeded.
+@dataclass(frozen=True, eq=False)
+class Torques(Sampled):
+    """A robot, a motion, what it takes, and the limits that are exceeded. `result["tau.elbow"]` is one column.
 
-    `wrench` (rows, links that move, 6) is what the parent exerts on each moving link. It and the rates `tau_dot` and
-    `wrench_dot` are None when they were not asked for. `reversals` are where friction makes torques jump, listed with
-    rates, which do not see them. With loops, `motion` is that of what leads and `whole` that of all joints; `cut`
-    (rows, loops, 6) is what link a of a loop exerts on b, in the axes of frame a; `reach` says which rows are out of
-    reach, in which all of these are NaN, and how far from singular the others are.
+    Args:
+        robot: in the assembly mode of the motion.
+        motion: of what leads, motors included.
+        every: the motion of all joints.
+        forces: `tau` of the drives (rows, nu); where they were asked for `wrench` (rows, links that move, 6), what the
+            parent exerts on each moving link, `cut` (rows, loops, 6), what link a of a loop exerts on b, in the axes of
+            frame a, and the rates of these, `tau_dot`, ... All are NaN in rows that are out of reach.
+        exceeded: limits that are.
+        reversals: where friction makes torques jump, listed with rates, which do not see them.
+        reach: with loops, which rows are out of reach, and how far from singular the others are.
+        facts: what else a file keeps.
     """
 
     robot: Robot
     motion: Trajectory
-    tau: Array
-    wrench: Array | None
+    every: Trajectory
+    forces: Mapping[str, Array]
     exceeded: tuple[Excess, ...]
-    tau_dot: Array | None = None
-    wrench_dot: Array | None = None
     reversals: tuple[Reversal, ...] = ()
-    cut: Array | None = None
-    cut_dot: Array | None = None
-    whole: Trajectory | None = None
     reach: Reach | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def tau(self) -> Array:
+        """Torques and forces of the drives (rows, nu)."""
+        return self.forces["tau"]
+
+    @property
+    def tau_dot(self) -> Array | None:
+        """Their rates, if they were asked for."""
+        return self.forces.get("tau_dot")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else a user should know."""
+        return self.every.notes
 
     @property
     def good(self) -> bool:
         """Whether nothing stands in the way of the motion."""
         return not self.exceeded and (self.reach is None or self.reach.good)
-
-    @property
-    def every(self) -> Trajectory:
-        """The motion of all joints."""
-        return self.whole or self.motion
 
     def peaks(self) -> list[dict[str, Any]]:
         """For each drive: the largest speed, the lowest and highest torque, its root mean square, its top rate."""
@@ -80,11 +92,12 @@ class Torques:
             rows.append(row)
         return rows
 
-    def write(self, path: str | PathLike[str], **facts: Any) -> None:
-        """All of it into a .csv or .npz file."""
-        meta = {"linkwise": __version__, "robot": self.robot.name, **self.motion.origins, **facts}
-        cuts = {"cut": self.cut, "cut_dot": self.cut_dot}
-        write(path, self.robot, self.every, self.tau, self.wrench, meta, self.tau_dot, self.wrench_dot, **cuts)
+    def columns(self) -> dict[str, Array]:
+        """Everything as named columns: t, q.elbow, ..., tau.elbow, ..., wrench.forearm.fx, ..., cut.tip.fx, ..."""
+        return columns_of(self.robot, self.every, **self.forces)
+
+    def kept(self) -> dict[str, Any]:
+        return {"linkwise": __version__, "robot": self.robot.name, **self.motion.origins, **self.facts}
 
 
 def _known(function: Callable[[Array], Any], values: Array) -> float | None:
@@ -97,11 +110,12 @@ def torques_along(
     robot: Robot,
     motion: Trajectory,
     *,
-    external: Mapping[str, Sequence[float]] | None = None,
+    external: Any = None,
+    base_motion: Any = None,
     wrenches: bool = False,
     rates: bool = False,
 ) -> Torques:
-    """Inverse dynamics along a motion, of a robot with loops that of what leads.
+    """Inverse dynamics along a motion of what leads, and whatever else stands in its way.
 
     Where the motion of a robot with elastic drives is of its joints alone, that of the motors and the torques are those
     of feed-forward.
@@ -109,45 +123,33 @@ def torques_along(
     Args:
         robot: its payload included.
         motion: the samples.
-        external: constant wrenches of the environment on frames or links: fx, fy, fz, mx, my, mz in their axes.
+        external: wrenches of the environment on frames or links: fx, fy, fz, mx, my, mz in their axes, or functions of
+            time that return them.
+        base_motion: a function of time that returns the `Pose` of the base in the world; None for a base that stands.
         wrenches: compute the wrenches through the joints too.
         rates: compute the rates of all these too, for which the motion must have jerks.
     """
-    refuse_wheels(robot, "torques along a motion")
-    loads = dict(external or {})
-    extra = [np.array(list(loads.values()), dtype=float)] if loads else []
-    if not robot.follows and is_of_joints_alone(robot, motion):
-        if rates:
-            raise InputError("rates: expected the motion of joints and motors, got that of the joints alone. Leave out"
-                             " rates, or add columns of the motors.")  # fmt: skip
-        motion, tau = feedforward_along(robot, motion, loads)
-        wrench = None
-        if wrenches:
-            kernel = compile(robot, joint_wrenches, external=tuple(loads))
-            wrench = kernel(motion.q, motion.qd, motion.qdd, *extra).wrench
-        return Torques(robot, motion, tau, wrench, tuple(exceeded(robot, motion, tau)))
-    whole = all_joints(robot, motion) if robot.follows else motion
-    found = _forces(robot, motion, loads, extra, wrenches, rates)
-    reach = reach_along(robot, motion) if robot.loops else None
-    over = (*exceeded(robot, whole, found["tau"], found.get("tau_dot")), *(reach.exceeded if reach else ()))
-    jumps = tuple(reversals(robot.opened(), whole.qd, whole.t)) if rates else ()
-    names = ("tau", "wrench", "tau_dot", "wrench_dot", "cut", "cut_dot")
-    forces: dict[str, Any] = {name: found.get(name) for name in names}
-    followed = whole if robot.follows else None
-    return Torques(robot, motion, exceeded=over, reversals=jumps, **forces, whole=followed, reach=reach)
-
-
-def _forces(
-    robot: Robot, motion: Trajectory, loads: Mapping[str, Any], extra: list[Array], wrenches: bool, rates: bool
-) -> dict[str, Any]:
-    """What is asked for, by name: tau, and perhaps wrench and cut, and their rates."""
-    lead = (motion.q, motion.qd, motion.qdd)
-    if not rates:
-        kernel = compile(robot, joint_wrenches if wrenches else inverse_dynamics, external=tuple(loads))
-        result = kernel(*lead, *extra)
-        return dict(result._asdict()) if wrenches else {"tau": result}
-    if motion.qddd is None:
+    around = Environment.of(robot, base_motion, external)
+    if rates and motion.qddd is None:
         raise InputError("rates: expected a motion with jerks, got one without. Read it with jerks=True.")
-    kernel = compile(robot, joint_wrench_rates if wrenches else force_rates, external=tuple(loads))
-    still = [np.zeros_like(x) for x in extra]  # the loads keep their components in the axes of their frames
-    return dict(kernel(*lead, motion.qddd, *extra, *still)._asdict())
+    if around.base and not motion.timed:
+        raise InputError("base motion: expected a motion with times, got one without. Add a column 't'.")
+    robot, motion = assembled(robot, motion)
+    forces: dict[str, Array] = {}
+    if lacks_motors(robot, motion):
+        motion, forces = with_motors(robot, motion, around, rates)
+    if wrenches or not forces:
+        forces = _forces(robot, motion, around, wrenches, rates) | forces
+    whole, reach = all_joints(robot, motion), reach_along(robot, motion)
+    over = (*exceeded(robot, whole, forces["tau"], forces.get("tau_dot")), *(reach.exceeded if reach else ()))
+    jumps = tuple(reversals(robot.opened(), whole.qd, whole.t)) if rates else ()
+    return Torques(robot, motion, whole, forces, over, jumps, reach)
+
+
+def _forces(robot: Robot, motion: Trajectory, around: Environment, wrenches: bool, rates: bool) -> dict[str, Array]:
+    """What is asked for, by name: tau, and perhaps wrench and cut, and their rates."""
+    state = [motion.q, motion.qd, motion.qdd, *([motion.qddd] if rates else [])]
+    one, all_of_them = (force_rates, joint_wrench_rates) if rates else (inverse_dynamics, joint_wrenches)
+    kernel = compile(robot, all_of_them if wrenches else one, **around.options)
+    found = kernel(*state, *around.inputs(motion.t, robot.gravity, int(rates)))
+    return dict(found._asdict()) if hasattr(found, "_asdict") else {"tau": found}

@@ -23,6 +23,7 @@ class Trajectory:
         origins: where `qd`, `qdd` and `qddd` come from, in words: "the file", "a quintic spline of q".
         notes: what else a user should know, such as columns that were not used.
         qddd: (rows, nv), or None when jerks were not asked for.
+        tree: positions of all joints of a robot with loops (rows, nq of `robot.opened()`), where they were given.
     """
 
     t: Array
@@ -33,6 +34,7 @@ class Trajectory:
     origins: dict[str, str]
     notes: tuple[str, ...] = ()
     qddd: Array | None = None
+    tree: Array | None = None
 
     def __len__(self) -> int:
         return len(self.t)

@@ -7,16 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.algorithms.elastic_feedforward import ORDERS, drive_levels
-from linkwise.errors import LinkwiseError
-from linkwise.mechanism.machine import machine_of
 from linkwise.motion.columns import endings
+from linkwise.motion.elastic import coupling_of
 from linkwise.robot.coordinates import drive_slots
 from linkwise.robot.leading import looped_groups
 from linkwise.robot.robot import Robot
 
 KEPT = 64
-RIGID = "the acceleration of stretch of motors that elastic joints carry is neglected in the loads of these joints"
 
 
 class Drives(NamedTuple):
@@ -68,24 +65,10 @@ def drives_of(robot: Robot) -> Drives:
     names = [f"{joint_of[name].name}{end}" for name, end in chosen]
     return Drives(
         tuple(names[k] for k in found["driven"]), tuple(joint_of[chosen[k][0]].name for k in found["driven"]),
-        tuple(found["driven"]), tuple(found["passive"]), tuple(names[k] for k in found["passive"]), *_levels(robot),
+        tuple(found["driven"]), tuple(found["passive"]), tuple(names[k] for k in found["passive"]), *coupling_of(robot),
     )  # fmt: skip
 
 
 def drive_names(robot: Robot) -> tuple[str, ...]:
     """Names of the drives, in the order of the torques of a plan."""
     return drives_of(robot).names
-
-
-def _levels(robot: Robot) -> tuple[int, str, str]:
-    """How often motors behind springs carry each other, and whether that can be counted."""
-    if not any(j.is_elastic for j in robot.joints):
-        return 0, "exact", ""
-    width = robot.nq - sum(j.is_elastic for j in robot.joints)
-    try:
-        levels = len(drive_levels(machine_of(robot), robot.q().tolist()[:width]))
-    except LinkwiseError:
-        return 1, "rigid", f"{RIGID}: motors are carried by links that they move"
-    if 2 * levels + 1 not in ORDERS:
-        return 1, "rigid", f"{RIGID}: they carry each other {levels - 1} deep"
-    return levels, "exact", ""

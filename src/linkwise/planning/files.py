@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from os import PathLike
 from pathlib import Path
@@ -21,8 +20,7 @@ from linkwise.planning.problem import Worst
 from linkwise.planning.program import Dual
 from linkwise.planning.result import Plan
 from linkwise.robot.robot import Robot
-
-SUFFIXES = (".npz", ".csv")
+from linkwise.table import SUFFIXES, checked_suffix, write
 
 
 class Meta(msgspec.Struct):
@@ -46,20 +44,14 @@ class Meta(msgspec.Struct):
 
 
 def save(plan: Plan, path: Any, step: float | None = None) -> None:
-    """Write a plan; the suffix tells the form."""
-    if not isinstance(path, (str, PathLike)) or Path(path).suffix.lower() not in SUFFIXES:
-        raise InputError(f"save: expected a name that ends in {' or '.join(SUFFIXES)}, got {path!r}.")
-    if Path(path).suffix.lower() == ".npz":
-        base = {"base": plan.carrier.rows} if plan.carrier else {}
-        breaks, meta = np.array(plan.curve.basis.breaks), json.dumps(_meta(plan))
-        with replacing(path) as part:
-            np.savez(part, points=plan.curve.points, breaks=breaks, meta=meta, **base)  # type: ignore[arg-type]
+    """Write a plan: its curve with all that is known of it into an .npz file, else columns."""
+    if checked_suffix(path, SUFFIXES) != ".npz":
+        write(path, plan.columns(step))
         return
-    columns = plan.columns(step)
-    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(np.stack(list(columns.values()), axis=1).tolist())
+    base = {"base": plan.carrier.rows} if plan.carrier else {}
+    breaks, meta = np.array(plan.curve.basis.breaks), json.dumps(_meta(plan))
+    with replacing(path) as part:
+        np.savez(part, points=plan.curve.points, breaks=breaks, meta=meta, **base)  # type: ignore[arg-type]
 
 
 def _meta(plan: Plan) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from linkwise.algorithms.algorithm import Algorithm
 from linkwise.algorithms.elastic_feedforward import elastic_feedforward
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
-from linkwise.errors import InputError, UnknownNameError
+from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
-from linkwise.motion.columns import endings
+from linkwise.motion.columns import column_names, endings
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.chart import Chart, chart_of, joint_places
 from linkwise.planning.curve import Array, Curve
@@ -26,16 +26,15 @@ from linkwise.planning.problem import Worst
 from linkwise.planning.program import Dual
 from linkwise.planning.words import positive
 from linkwise.robot.robot import Robot
+from linkwise.table import Sampled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
-
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """A planned motion.
+class Plan(Sampled):
+    """A planned motion. `plan["tau.elbow"]` is one column of `columns()`.
 
     Args:
         robot: what moves.
@@ -216,35 +215,25 @@ class Plan:
         return np.append(even, self.duration)
 
     def columns(self, step: float | None = None) -> dict[str, Array]:
-        """Everything as named columns: t, q.elbow, ..., tau.elbow, tau_dot.elbow, wrench.elbow.fx, ..., cut.tip.fx."""
+        """Everything as named columns: t, q.elbow, ..., tau.elbow, ..., wrench.forearm.fx, ..., cut.tip.fx."""
         t = self.times(step)
         found = {"t": t}
         for quantity in ("q", "qd", "qdd", "qddd", "tau", "tau_dot"):
             values = getattr(self, quantity)(t)
             found |= dict(zip(self.names(quantity), values.T, strict=True))
-        moving = [j.name for j in self.robot.joints if not j.is_fixed]
-        through = {"wrench": (moving, self.wrenches(t))}
-        if self.robot.loops:
-            through["cut"] = ([loop.name for loop in self.robot.loops], self.cut_wrenches(t))
-        for key, (names, six) in through.items():
-            found |= {f"{key}.{n}.{c}": six[:, k, i] for k, n in enumerate(names) for i, c in enumerate(WRENCH)}
+        through = {"wrench": self.wrenches(t)} | ({"cut": self.cut_wrenches(t)} if self.robot.loops else {})
+        for key, six in through.items():
+            found |= dict(zip(column_names(self.robot, key), six.reshape(len(t), -1).T, strict=True))
         return found
-
-    def __getitem__(self, name: str) -> Array:
-        """One of the columns."""
-        columns = self.columns()
-        if name not in columns:
-            raise UnknownNameError("channel", name, columns)
-        return columns[name]
 
     # ---- files and pictures
 
     def save(self, path: str | PathLike[str], step: float | None = None) -> None:
-        """Write all to an .npz file that `Plan.load` takes back, or the motion and torques to a .csv file.
+        """Write all to an .npz file that `Plan.load` takes back, or columns to a .csv or .parquet file.
 
         Args:
-            path: ends in .npz or .csv.
-            step: seconds between rows of a .csv file, such as a controller's period.
+            path: ends in .npz, .csv or .parquet.
+            step: seconds between rows of columns, such as a controller's period.
         """
         from linkwise.planning.files import save
 

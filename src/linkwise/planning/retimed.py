@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.errors import InputError, UnknownNameError
+from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
-from linkwise.motion import Trajectory, column_names, write
+from linkwise.motion import column_names
 from linkwise.planning.bounds import Bounds
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import PathModel
 from linkwise.planning.time_law import TimeLaw
 from linkwise.robot.robot import Robot
+from linkwise.table import Sampled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +49,7 @@ class Motion(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Retimed:
+class Retimed(Sampled):
     """A path with its fastest timing. `result["tau.elbow"]` is one column of `columns()`.
 
     Args:
@@ -151,17 +152,8 @@ class Retimed:
             return [f"{quantity}.{name}" for name in self.model.names["effort"]]
         return column_names(self.robot, quantity)
 
-    def __getitem__(self, name: str) -> Array:
-        columns = self.columns()
-        if name not in columns:
-            raise UnknownNameError("column", name, columns)
-        return columns[name]
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the motion with its torques to a .csv or .npz file, which `linkwise.motion.read` takes back."""
-        origins = {"qd": "the timing", "qdd": "the timing", "qddd": "the timing"}
-        motion = Trajectory(self.t, self.q, self.qd, self.qdd, True, origins, self.notes, self.qddd)
-        write(path, self.robot, motion, self.tau, tau_dot=self.tau_dot, meta={"duration": self.duration})
+    def kept(self) -> dict[str, Any]:
+        return {"duration": self.duration}
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """A picture of speeds, torques and their rates as shares of limits; `path` receives it if given."""

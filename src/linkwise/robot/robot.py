@@ -380,6 +380,8 @@ class Robot:
 
     def rigid(self) -> Robot:
         """This robot with its elastic drives made rigid."""
+        if not any(j.is_elastic for j in self.joints):
+            return self
         joints = [dataclasses.replace(j, drive=j.drive and dataclasses.replace(j.drive, stiffness=None, damping=0.0))
                   for j in self.joints]  # fmt: skip
         return self.replace(joints=joints)

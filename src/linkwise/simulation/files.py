@@ -1,55 +1,23 @@
-"""Simulations into files and back: .npz and .parquet carry all, .csv the columns."""
+"""What files keep of a simulation beside its columns, and simulations from such files."""
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import json
 import platform
 from importlib import import_module
-from os import PathLike, fspath
-from pathlib import Path
-from typing import Any, BinaryIO
+from os import PathLike
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from linkwise._version import __version__
-from linkwise.errors import InputError
-from linkwise.files import LARGEST, arrays, reading, replacing, required
+from linkwise.errors import InputError, LinkwiseError
 from linkwise.robot.robot import Robot
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Crossings
 from linkwise.simulation.result import QUANTITIES, Simulation, Whole
-
-SUFFIXES = (".npz", ".parquet", ".csv")
-META = b"linkwise"  # the key of our metadata in a Parquet file
-DIGEST = b"linkwise-sha256"  # that of their digest and the columns', which the form itself does not have
-
-
-def save(result: Simulation, path: str | PathLike[str]) -> None:
-    """Write a simulation; the suffix tells the form."""
-    suffix = _suffix(path)
-    if suffix not in SUFFIXES:
-        raise InputError(f"save {fspath(path)!r}: expected a name that ends in {', '.join(SUFFIXES)}, got {suffix!r}.")
-    if suffix == ".parquet":
-        arrow, parquet = required("pyarrow", "save"), required("pyarrow.parquet", "save")
-        columns, meta = result.columns(), json.dumps(_meta(result))
-        table = arrow.table(columns).replace_schema_metadata({META: meta, DIGEST: _digest(columns, meta)})
-        with replacing(path) as part:
-            parquet.write_table(table, part)
-        return
-    with replacing(path) as part:
-        if suffix == ".npz":
-            every: dict[str, Any] = {"t": result.t, **result.tree._asdict()}
-            every["energy"] = np.stack([getattr(result.energy, n) for n in Energies.names()], axis=1)
-            np.savez(part, names=list(result.robot.opened().coordinates), meta=json.dumps(_meta(result)), **every)
-        else:
-            columns = result.columns()
-            with part.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(columns)
-                writer.writerows(np.stack(list(columns.values()), axis=1).tolist())
+from linkwise.table import read
 
 
 class Meta(msgspec.Struct):
@@ -66,19 +34,16 @@ class Meta(msgspec.Struct):
 
 def load(path: str | PathLike[str], robot: Robot | None = None) -> Simulation:
     """The simulation of an .npz or .parquet file; the robot comes from the file too."""
-    suffix, name = _suffix(path), Path(path).name
-    if suffix not in (".npz", ".parquet"):
-        raise InputError(
-            f"load {name!r}: expected an .npz or .parquet file, got {suffix!r}."
-            " The motion in a .csv file is read by linkwise.motion.read."
-        )
-    with reading(path, "expected a simulation as Simulation.save writes it, got no such file.") as file:
-        if suffix == ".parquet":
-            meta, found = _read_parquet(file)
-        else:
-            every = arrays(file)
-            meta, found = str(every["meta"]), {k: every[k] for k in ("t", *QUANTITIES, "energy")}
-        return _made(name, msgspec.convert(json.loads(meta), Meta), found, robot)
+    what = "a simulation as Simulation.save writes it"
+    table = read(path, what=what, suffixes=(".npz", ".parquet"))
+    try:
+        meta = msgspec.convert(dict(table.facts), Meta)
+        found = {"t": table.columns["t"], **{key: table.group(key) for key in (*QUANTITIES, "energy")}}
+        return _made(table.source, meta, found, robot)
+    except LinkwiseError:
+        raise
+    except Exception as error:  # what is in a file has no bounds
+        raise table.error(f"expected {what}, got something else, or a part of it.") from error
 
 
 def robot_hash(text: str) -> str:
@@ -95,7 +60,8 @@ def versions() -> dict[str, str]:
     }  # fmt: skip
 
 
-def _meta(result: Simulation) -> dict[str, Any]:
+def kept(result: Simulation) -> dict[str, Any]:
+    """What a file says of a simulation beside its columns."""
     from linkwise.formats.toml_writer import to_toml
 
     text = to_toml(result.robot)
@@ -108,32 +74,6 @@ def _meta(result: Simulation) -> dict[str, Any]:
         "facts": dict(result.facts),
         "events": {n: [x.tolist() for x in c] for n, c in result.events.items()},
     }
-
-
-def _read_parquet(file: BinaryIO) -> tuple[str, dict[str, Any]]:
-    parquet = required("pyarrow.parquet", "load")
-    with parquet.ParquetFile(file) as opened:
-        if 8 * opened.metadata.num_rows * opened.metadata.num_columns > LARGEST:
-            raise ValueError("more numbers than can be kept")
-        table = opened.read()
-    columns, facts = {name: table[name].to_numpy() for name in table.column_names}, table.schema.metadata
-    meta = facts[META].decode()
-    if facts.get(DIGEST, _digest(columns, meta)) != _digest(columns, meta):
-        raise ValueError("another digest than that of the data")
-    groups: dict[str, list[Any]] = {k: [] for k in (*QUANTITIES, "energy")}
-    for name, column in columns.items():
-        if name != "t":
-            groups[name.split(".")[0]].append(column)
-    found = {"t": columns["t"], **{k: np.stack(v, axis=1) for k, v in groups.items()}}
-    return meta, found
-
-
-def _digest(columns: dict[str, Any], meta: str) -> bytes:
-    """By which damage is seen."""
-    data = hashlib.sha256(json.dumps([meta, *columns]).encode())
-    for column in columns.values():
-        data.update(np.ascontiguousarray(column, dtype=float).tobytes())
-    return data.hexdigest().encode()
 
 
 def _made(name: str, meta: Meta, found: dict[str, Any], robot: Robot | None) -> Simulation:
@@ -160,14 +100,8 @@ def _made(name: str, meta: Meta, found: dict[str, Any], robot: Robot | None) -> 
         if array.shape != shape or not rows:
             raise InputError(f"{name}: expected {key} of shape {shape}, got {array.shape}.")
         # the last row of a simulation that failed may be beyond what numbers hold
-        if array.dtype.kind != "f" or not (meta.status == "failed" or np.isfinite(array).all()):
+        if not (meta.status == "failed" or np.isfinite(array).all()):
             raise InputError(f"{name}: expected finite numbers for {key}, got others. The file was changed.")
     energy = Energies(*found.pop("energy").T)
     whole = Whole(*(found[key] for key in QUANTITIES))
     return Simulation.of(made, found["t"], whole, energy, meta.status, events, meta.notes, meta.facts)
-
-
-def _suffix(path: str | PathLike[str]) -> str:
-    if not isinstance(path, (str, PathLike)):
-        raise InputError(f"path: expected a file name, got {path!r}.")
-    return Path(path).suffix.lower()

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwise.errors import InputError, UnknownNameError
+from linkwise.errors import InputError
 from linkwise.motion.columns import column_names
 from linkwise.robot.robot import Robot
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Crossings
 from linkwise.simulation.motions import Array
 from linkwise.simulation.view import View
+from linkwise.table import Sampled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +44,7 @@ class Whole(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
+class Simulation(Sampled):
     """A simulated motion. `result["elbow"]` is one joint, `result["tau.elbow"]` one column of `columns()`.
 
     Joints that follow others in loops are there by name too; `positions` has all of them.
@@ -104,10 +105,7 @@ class Simulation:
         slots, tree = self.robot.opened().slots, self.tree
         slot = slots.get(name)
         if slot is None:
-            columns = self.columns()
-            if name not in columns:
-                raise UnknownNameError("channel", name, [*slots, *columns])
-            return columns[name]
+            return super().__getitem__(name)
         at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
         parts = (tree.q[:, at], tree.qd[:, to], tree.qdd[:, to], tree.tau[:, to])
         return Channel(self.t, *(x[:, 0] if slot.nq == 1 else x for x in parts))
@@ -139,11 +137,11 @@ class Simulation:
         q, qd = (np.reshape([p[k] for p in pairs], (*times.shape, -1)) for k in (0, 1))
         return (q, qd) if whole else View.of(self.robot).state(q, qd)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write all to an .npz or .parquet file that `Simulation.load` takes back, or the columns to a .csv file."""
-        from linkwise.simulation.files import save
+    def kept(self) -> dict[str, Any]:
+        """All that `Simulation.load` needs beside the columns of an .npz or .parquet file."""
+        from linkwise.simulation.files import kept
 
-        save(self, path)
+        return kept(self)
 
     @staticmethod
     def load(path: str | PathLike[str], robot: Robot | None = None) -> Simulation:
@@ -151,13 +149,6 @@ class Simulation:
         from linkwise.simulation.files import load
 
         return load(path, robot)
-
-    def to_dataframe(self) -> Any:
-        """The columns as a pandas DataFrame, with the time as its index."""
-        from linkwise.files import required
-
-        frame = required("pandas", "to_dataframe").DataFrame(self.columns())
-        return frame.set_index("t")
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """A picture of positions, speeds, torques and energy, which `path` (.png, .svg or .pdf) receives if given."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 from linkwise.errors import UnknownNameError
 from linkwise.planning.bounds import whole
 from linkwise.planning.curve import Curve
+from linkwise.table import WRENCH, Sampled
 from linkwise.walking.joints import called
 from linkwise.walking.kernel import FIGURE, Array
 from linkwise.walking.problem import Problem
@@ -26,7 +25,7 @@ SIDES = ("r", "l")
 
 
 @dataclass(frozen=True, eq=False)
-class Stride:
+class Stride(Sampled):
     """From a heel strike of the right foot to its next, at n instants.
 
     Args:
@@ -69,22 +68,17 @@ class Stride:
         return np.asarray(self.tau[:, self._index(joint)])
 
     def columns(self) -> dict[str, Array]:
-        """All of it by name, in SI units: q_knee_r, tau_knee_r, ground_r_fy, joint_knee_r_fy, ... (n each)."""
-        from linkwise.walking.table import columns
-
-        return columns(self)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """The columns into a .csv or .npz file."""
-        from linkwise.walking.table import write_table
-
-        write_table(self, path)
-
-    def to_dataframe(self) -> Any:
-        """The columns as a pandas DataFrame, with the time as its index."""
-        from linkwise.files import required
-
-        return required("pandas", "to_dataframe").DataFrame(self.columns()).set_index("t")
+        """All of it by name, in SI units: q.knee_r, tau.knee_r, ground.r.fy, joint.knee_r.fy, ... (n each)."""
+        found = {"t": self.t, "percent": self.percent}
+        found |= {f"q.{name}": self.q[:, k] for k, name in enumerate(self.names)}
+        found |= {f"tau.{name}": self.tau[:, k] for k, name in enumerate(self.names)}
+        for k, side in enumerate("rl"):
+            found |= {f"ground.{side}.{c}": self.ground[:, k, i] for i, c in enumerate(WRENCH[:3])}
+            found |= {f"pressure.{side}.{c}": x for c, x in zip("xz", self.centre_of_pressure(side).T, strict=True)}
+        found |= {f"zmp.{c}": x for c, x in zip("xz", self.zmp.T, strict=True)}
+        for k, joint in enumerate(JOINTS):
+            found |= {f"joint.{joint}.{c}": self.joints[:, k, i] for i, c in enumerate(WRENCH)}
+        return found
 
     def _index(self, joint: str) -> int:
         name = called(joint)

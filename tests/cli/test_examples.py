@@ -1,0 +1,76 @@
+"""The examples that `--help` shows, run as they stand there."""
+
+import glob
+import re
+import shlex
+import shutil
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.cli.root import cli
+from linkwise.table import write
+from support.command import linkwise
+
+SHORT = {"walk": ("--time-limit", "0.01", "--points", "3"), "bench": ("--rows", "8")}  # so that they take no minutes
+PICK = "goal = { turn = 0.3, shoulder = 0.2, elbow = 0.1 }\ncontrol_points = 8\nsolver = 'uno'\nrefine = false\n"
+
+
+def examples(command):
+    """The lines after "Examples" that call the command itself, and all of the root's."""
+    text = cli.commands[command].help if command else cli.help
+    lines = [line.strip() for line in text.split("Examples")[1].splitlines()]
+    return [line for line in lines if line.startswith(f"linkwise {command}".strip())]
+
+
+@pytest.fixture
+def files(folder, request):
+    """Every file that the examples name."""
+    shutil.copy(request.config.rootpath / "examples" / "soft.toml", folder)
+    robot = lw.load("arm.urdf")
+    for name in ("walker.urdf", "panda.urdf", "hand.urdf"):
+        shutil.copy("arm.urdf", name)
+    (folder / "robots").mkdir()
+    shutil.copy("arm.urdf", "robots/arm.urdf")
+    lw.save(lw.gough_stewart(), "hexapod.toml")
+    t = np.linspace(0.0, 1.0, 21)
+    poses = {"t": t, "x": 0.05 * np.sin(t), "y": 0.0 * t, "z": 0.75 + 0.0 * t}
+    write("poses.csv", poses | dict.fromkeys(("rx", "ry", "rz"), 0.0 * t))
+    problem = cli.commands["plan"].help.split("\b\n")[1].split("An .npz")[0]  # the one that its help shows
+    (folder / "fast.toml").write_text(f"control_points = 8\nrefine = false\nsolver = 'uno'\n{_dedented(problem)}")
+    (folder / "pick.toml").write_text(f"start = {robot.q().tolist()}\n{PICK}[limits]\nvelocity = 2.0\n")
+    return folder
+
+
+def _dedented(text):
+    return "\n".join(line.strip() for line in text.splitlines())
+
+
+def run(line, command):
+    """A line of a shell, without what it does with the output."""
+    words = shlex.split(re.split(r"[|>]|  +", line)[0])[1:]
+    words = [name for word in words for name in (sorted(glob.glob(word)) if "*" in word else [word])]
+    words = [re.sub(r"^(panda_finger_joint1|thumb)$", "elbow", word) for word in words]
+    return linkwise(*words, *SHORT.get(command, ()))
+
+
+COMMANDS = [name for name, command in cli.commands.items() if not command.hidden]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_run(files, command):
+    lines = examples(command)
+    assert lines
+    if command == "plan":
+        assert run("linkwise plan arm.urdf pick.toml -o last.npz", command).exit_code == 0
+    for line in lines[:1] if command == "walk" else lines:
+        result = run(line, command)
+        assert result.exit_code in (0, 1), f"{line}: {result.output}"
+
+
+def test_examples_of_the_root_run(files):
+    for line in examples(""):
+        if "walk" not in line:
+            result = run(line, line.split()[1])
+            assert result.exit_code in (0, 1), f"{line}: {result.output}"

@@ -40,10 +40,10 @@ def test_viscous_and_coulomb_friction_are_parts_at_any_speed(seed):
     plain = robot.replace(*(_plain(x) for x in robot.joints if x.kind not in ("fixed", "floating")))
     q, w, u, _ = along_a_path(plain, seed)
     tau = dynamics(plain).inverse_dynamics(q[0], q[1] * w, q[2] * w**2 + q[1] * u)
-    rows = np.moveaxis(lw.compile(plain, path_parts)(*q), 1, 0)
-    m, c, g, a, b = rows[:5]
+    parts, slope = lw.compile(plain, path_parts)(*q)
+    m, c, g, a, b = np.moveaxis(parts, 1, 0)[:5]
     assert error(m * u + c * w**2 + g + a + b * w, tau) < 1e-12
-    assert np.array_equal(rows[10], q[1])
+    assert np.array_equal(slope, q[1])
 
 
 def _plain(joint: lw.Joint) -> lw.Joint:

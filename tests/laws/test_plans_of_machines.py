@@ -1,60 +1,18 @@
 """Plans of every machine: their limits by the machine's own compiled dynamics, their rates by differences."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import linkwise as lw
 from linkwise.motion.environment import Environment
-from linkwise.robot.joint.curve import Course, Curve
-from linkwise.scalar import sin
-from support.every_machine import TABLE, elastic, sort
+from support.every_machine import TABLE
+from support.led_machines import Case, case, push, satellite, waves
 
 OVER = 1.0 + 2e-3
 QUICK = ("coupled", "five-bar, elastic", "elastic, moving base, small")
 MORE = ("hexapod, elastic", "palletiser, floating", "arm + Delta")
-
-
-def waves(t):
-    """A base that shakes and turns."""
-    return lw.Pose.of((0.03 * sin(6.0 * t), 0.0, 0.02 * t), rpy=(0.1 * sin(3.0 * t), 0.0, 0.3 * t))
-
-
-def push(t):
-    """A load on the robot."""
-    return 2.0, 3.0 * t, -1.0, 0.1, 0.05 * t, 0.0
-
-
-@dataclass(frozen=True)
-class Case:
-    """A machine without friction, whose jumps have no rates; a link that is pushed, and whether the base moves."""
-
-    robot: lw.Robot
-    pushed: str
-    base_motion: bool = False
-    width: float = 0.15
-
-
-def knee() -> lw.Robot:
-    course = Course(x=Curve((0.0, 0.01, -0.02)), y=Curve((0.0, 0.02, -0.03)), turn_z=Curve((0.0, 1.0)))
-    thigh, shank = (lw.Link(n, 4.0, (0.2, 0.0, 0.0), (0.02, 0.1, 0.1)) for n in ("thigh", "shank"))
-    hip = lw.Joint("hip", "pelvis", "thigh", axis=(0.0, 0.0, 1.0))
-    rolls = lw.Joint("knee", "thigh", "shank", "coupled", lw.Pose.of((0.4, 0.0, 0.0)), course=course)
-    return lw.Robot([lw.Link("pelvis"), thigh, shank], [hip, rolls], gravity=(9.81, 0.0, 0.0), name="leg")
-
-
-def case(name: str) -> Case:
-    if name == "coupled":
-        return Case(knee(), "shank", width=0.4)
-    if name == "elastic, moving base, small":
-        return Case(undamped(elastic(lw.load("rr"), {"joint1", "joint2"})), "link2", True, 0.5)
-    made = sort(name)
-    return Case(undamped(made.robot), made.pushed, made.base_motion, made.width)
-
-
-def undamped(robot: lw.Robot) -> lw.Robot:
-    return robot.without_friction()
 
 
 def planned(made: Case, **options):
@@ -112,23 +70,6 @@ def test_limits_hold_by_the_machines_own_dynamics(name):
     dyn = lw.compile(made.robot.rigid())
     moved = dyn.difference(plan.q(t - h), plan.q(t + h)) / (2.0 * h)
     np.testing.assert_allclose(plan.qd(t), moved, atol=1e-5 * max(1.0, np.abs(moved).max()))
-
-
-def satellite() -> lw.Robot:
-    """A body that floats without gravity, with an arm."""
-    links = [
-        lw.Link("world"),
-        lw.Link("body", 120.0, (0.0, 0.0, 0.0), (20.0, 22.0, 18.0)),
-        lw.Link("upper", 12.0, (0.5, 0.0, 0.0), (0.1, 1.0, 1.0)),
-        lw.Link("fore", 8.0, (0.4, 0.0, 0.0), (0.1, 0.6, 0.6)),
-    ]
-    limits = lw.Limits(effort=20.0)
-    joints = [
-        lw.Joint("base", "world", "body", "floating"),
-        lw.Joint("yaw", "body", "upper", origin=lw.Pose.of((0.5, 0.0, 0.2)), limits=limits),
-        lw.Joint("elbow", "upper", "fore", origin=lw.Pose.of((1.0, 0.0, 0.0)), axis=(0.0, 1.0, 0.0), limits=limits),
-    ]
-    return lw.Robot(links, joints, gravity=(0.0, 0.0, 0.0), name="satellite")
 
 
 def test_a_satellite_turns_by_moving_its_arm():

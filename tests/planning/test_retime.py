@@ -12,6 +12,7 @@ from scipy.optimize import fsolve
 
 import linkwise as lw
 from linkwise.motion import read
+from linkwise.planning.chain_rule import in_time
 from linkwise.planning.time_law import TimeLaw
 from support.trees import dynamics, error
 
@@ -205,18 +206,21 @@ def test_there_and_back_take_the_same_time():
     assert abs(a.duration / b.duration - 1.0) < 2e-3
 
 
-def test_a_law_is_its_own_integral():
-    """The closed forms of pieces of each kind, against quadrature."""
+@pytest.mark.parametrize("degree", [2, 3, 4])
+def test_a_law_is_its_own_integral(degree):
+    """The closed forms of pieces of each kind, and sums of higher degree, against quadrature."""
     x = np.array([0.0, 0.5, 1.0, 1.4])
-    law = TimeLaw(x, np.array([0.3, 1.3, 1.55]), np.array([2.0, 0.5, -1.0]), np.array([0.0, -0.7, 2.0]))
+    y = np.array([[0.3, 1.3, 1.55], [2.0, 0.5, -1.0], [0.0, -0.7, 2.0], *[[0.0] * 3] * (degree - 2)])
+    y[3:, :] = 0.3
+    law = TimeLaw(x, y)
     for k in range(3):
-        span = quad(
-            lambda y, k=k: (law.a[k] + law.b[k] * y + law.c[k] * y * y) ** -0.5, 0.0, x[k + 1] - x[k], epsabs=1e-13
-        )
+        span = quad(lambda h, k=k: np.polyval(y[::-1, k], h) ** -0.5, 0.0, x[k + 1] - x[k], epsabs=1e-13)
         assert abs(law.t[k + 1] - law.t[k] - span[0]) < 1e-12
     t = np.linspace(1e-4, law.duration - 1e-4, 41)
     h = 1e-5
-    (x0, v0, a0, _), (x1, v1, a1, _), (_, v, a, j) = law(t - h), law(t + h), law(t)
+    (x0, *before), (x1, *after), (_, *now) = ([place, *in_time(np.sqrt(z[0]), z[1:3])] for place, z in map(law, (t - h, t + h, t)))
+    (v0, a0, _), (v1, a1, _), (v, a, j) = before, after, now
+    assert error(law.times(law(t)[0]), t) < 1e-12
     assert error((x1 - x0) / (2 * h), v) < 1e-8
     away = np.abs(t[:, None] - law.t).min(axis=1) > 2 * h
     assert error(((v1 - v0) / (2 * h))[away], a[away]) < 1e-8

@@ -62,6 +62,11 @@ class Environment:
         return self.base is not None or bool(self.loads)
 
     @property
+    def steady(self) -> bool:
+        """Whether nothing depends on time: the base stands, and wrenches stay what they are."""
+        return self.base is None and all(isinstance(load, Constant) for load in self.loads.values())
+
+    @property
     def options(self) -> dict[str, Any]:
         """The options of `lw.compile` whose inputs `inputs` gives."""
         moving = {"base_motion": True, "gravity": "input"} if self.base else {}

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from linkwise.errors import InputError
 from linkwise.motion.columns import endings
-from linkwise.robot.coordinates import drive_slots, find, values_of
-from linkwise.robot.coupling import refuse_coupled
+from linkwise.planning.drives import drives_of
+from linkwise.planning.loops import links_of
+from linkwise.robot.coordinates import find, values_of
 from linkwise.robot.joint import Joint
 from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot, Slot
@@ -63,9 +64,10 @@ def whole(value: Any, least: int, what: str) -> int:
 def single_joints(robot: Robot, slots: Mapping[str, Slot]) -> Iterator[tuple[Joint, Slot, float]]:
     """Each joint of one degree of freedom, the place of its coordinate among slots, and its ratio to it."""
     for joint in robot.joints:
-        slot = slots.get(joint.mimic.joint if joint.mimic else joint.name)
+        mimic = None if joint.name in slots else joint.mimic
+        slot = slots.get(mimic.joint if mimic else joint.name)
         if slot is not None and slot.nv == 1:
-            yield joint, slot, joint.mimic.ratio if joint.mimic else 1.0
+            yield joint, slot, mimic.ratio if mimic else 1.0
 
 
 def coordinate_names(slots: Mapping[str, Slot]) -> list[str]:
@@ -77,41 +79,18 @@ def a_robot(robot: Any, what: str) -> None:
     """Refuse what is no robot."""
     if not isinstance(robot, Robot):
         raise InputError(f"{what}: expected a Robot, got {robot!r}. Load one with lw.load(...).")
-    refuse_coupled(robot, what)
     refuse_wheels(robot, what)
-
-
-def open_chain(robot: Robot, what: str) -> None:
-    """Refuse robots with loops, whose joints do not move by themselves, and what is no robot."""
-    a_robot(robot, what)
-    if robot.loops:
-        raise InputError(
-            f"{what}: expected a tree, got the robot {robot.name!r} with loops, which would fall open."
-            " Use robot.opened() for the tree alone."
-        )
-
-
-def plain_joints(robot: Robot, what: str) -> None:
-    """Refuse robots whose joints are not all of one degree of freedom and driven."""
-    open_chain(robot, what)
-    for j in robot.joints:
-        if j.freedom.nv > 1:
-            raise InputError(f"{what}: expected joints of one degree of freedom, got the {j.kind} joint {j.name!r}.")
-    elastic = [j.name for j in robot.joints if j.is_elastic]
-    if elastic:
-        raise InputError(f"{what}: expected rigid drives, got the elastic joint {elastic[0]!r}. Use robot.rigid().")
     if not robot.nv:
         raise InputError(f"{what}: expected a robot that can move, got {robot.name!r} without joints.")
 
 
 def _vector(robot: Robot, what: str, name: str, given: Any) -> Array:
     """The limits of one kind; a joint that mimics bounds the one it follows, except by its effort."""
-    of_drives = name.startswith("effort")
-    slots = drive_slots(robot) if of_drives else robot.opened().slots
+    slots = _drive_slots(robot) if name.startswith("effort") else links_of(robot).opened().slots
     width = sum(slot.nv for slot in slots.values())
     own = np.full(width, np.inf)
     for joint, slot, ratio in single_joints(robot, slots):
-        if joint.mimic and (ratio == 0.0 or of_drives):
+        if joint.name not in slots and (ratio == 0.0 or name.startswith("effort")):
             continue
         own[slot.v] = min(own[slot.v], getattr(joint.limits, name) / abs(ratio))
     if given is None:
@@ -133,4 +112,13 @@ def _vector(robot: Robot, what: str, name: str, given: Any) -> Array:
         raise InputError(
             f"{what} {name}: expected limits above 0, got {found[k]:g} for {coordinate_names(slots)[k]!r}."
         )
+    return found
+
+
+def _drive_slots(robot: Robot) -> dict[str, Slot]:
+    """Where the numbers of the drives of each joint stand among the torques of all drives."""
+    found: dict[str, Slot] = {}
+    for k, name in enumerate(drives_of(robot).joints):
+        kind = robot.joint(name).freedom
+        found.setdefault(name, Slot(k, kind.nq, k, kind.nv, kind))
     return found

@@ -33,14 +33,6 @@ KEPT = 64
 STEPS = 41  # from start to goal, along which the assembly mode is kept
 
 
-def check_loops(robot: Robot, what: str) -> None:
-    """Refuse robots whose loops leave something that no drive determines, and elastic drives."""
-    elastic = [j.name for j in robot.joints if j.is_elastic]
-    if elastic:
-        raise InputError(f"{what}: expected rigid drives in loops, got the elastic joint {elastic[0]!r}.")
-    check_driven(robot, what)
-
-
 def check_driven(robot: Robot, what: str) -> None:
     """Refuse robots whose loops leave something that no drive determines."""
     refuse_wheels(robot, what)
@@ -57,12 +49,16 @@ def check_driven(robot: Robot, what: str) -> None:
             raise InputError(f"{what}: expected drives of one degree of freedom, got the joint {name!r}.")
 
 
-def check_outside_loops(robot: Robot, what: str) -> None:
-    """Refuse joints of several degrees of freedom, but for those in loops."""
-    inside = {name for group in looped_groups(robot) for name in group}
-    for j in robot.joints:
-        if j.freedom.nv > 1 and j.name not in inside:
-            raise InputError(f"{what}: expected joints of one degree of freedom, got the {j.kind} joint {j.name!r}.")
+def check_held(robot: Robot, what: str, instead: str) -> None:
+    """Refuse robots of whose motion drives do not determine all: a base that floats, and what is free in loops."""
+    passive = drives_of(robot).floating_joints
+    if passive:
+        raise InputError(
+            f"{what}: expected a base that is held or driven, got the floating joint {passive[0]!r}, which nothing"
+            f" drives: it moves as the rest makes it move, so that it cannot be led along. {instead}"
+        )
+    if robot.follows:
+        check_driven(robot, what)
 
 
 class Given(NamedTuple):
@@ -244,8 +240,11 @@ def numbers_of(chart: Chart, rows: Any, what: str) -> Array:
     return np.array(found)
 
 
-def path_of_points(robot: Robot, points: Any, what: str) -> tuple[Robot, Chart, Path]:
-    """The smooth path through points, each as an end may be given: the robot in their assembly mode, and its chart."""
+def path_of_points(robot: Robot, points: Any, what: str, order: int) -> tuple[Robot, Chart, Path]:
+    """The smooth path through points, each as an end may be given: the robot in their assembly mode, and its chart.
+
+    `order` is that of the highest derivative on which torques or their rates depend.
+    """
     try:
         rows = list(points)
     except TypeError:
@@ -260,4 +259,4 @@ def path_of_points(robot: Robot, points: Any, what: str) -> tuple[Robot, Chart, 
         tree_q = reached(robot, end.q, where, ends[max(k - 1, 0)].q)
         _check_closed(tree_q, end, where, robot)
         numbers.append(chart.numbers(end.q, tree_q)[: chart.lead_n])
-    return robot, chart, Path.curve(np.array(numbers), f"{what} path")
+    return robot, chart, Path.curve(np.array(numbers), f"{what} path", order)

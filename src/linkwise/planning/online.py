@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
-from linkwise.planning.bounds import Bounds, plain_joints, positive, whole
+from linkwise.motion.environment import Environment
+from linkwise.planning.bounds import Bounds, a_robot, positive, whole
+from linkwise.planning.drives import drives_of
+from linkwise.planning.loops import check_held
 from linkwise.planning.path_forces import path_parts
 from linkwise.planning.scaling import PARTS, SLOW, ahead_kernel, now_kernel, sample_kernel
 from linkwise.robot.robot import Robot
@@ -83,14 +86,17 @@ class Scaler:
         acceleration: s_ddot.
     """
 
-    def __init__(self, robot: Robot, bounds: Bounds, dt: float, preview: int, spacing: float) -> None:
+    def __init__(
+        self, robot: Robot, bounds: Bounds, loads: Mapping[str, Any], dt: float, preview: int, spacing: float
+    ) -> None:
         self.robot, self.dt, self.preview, self.spacing = robot, dt, preview, spacing
-        self._bounds = bounds
-        self._parts = compile(robot, path_parts)
-        n = robot.nv
-        self._now, self._braked, self._sample = now_kernel(n), ahead_kernel(n), sample_kernel(n)
+        self._bounds, self._loads = bounds, loads
+        self._parts = compile(robot, path_parts, external=tuple(loads))
+        self._outside = [np.array([list(w) for w in loads.values()])] if loads else []
+        self._velocity, self._limits = bounds.velocity, np.stack([bounds.effort, bounds.effort_rate])
+        n, joints = len(bounds.effort), len(bounds.velocity)
+        self._now, self._braked, self._sample = now_kernel(n), ahead_kernel(n, joints), sample_kernel(robot.nv, n, joints)
         self._shape = (preview + 2, PARTS, n)
-        self._limits = np.stack([bounds.velocity, bounds.effort, bounds.effort_rate])
         self._ahead = spacing * np.arange(-1.0, preview + 1.0)
         self._stops = STOPS * spacing * max(preview, 10)
         self.reset()
@@ -102,7 +108,7 @@ class Scaler:
 
     def __reduce__(self) -> Any:
         state = {key: getattr(self, key) for key in ("place", "speed", "acceleration", "_plan")}
-        return Scaler, (self.robot, self._bounds, self.dt, self.preview, self.spacing), state
+        return Scaler, (self.robot, self._bounds, self._loads, self.dt, self.preview, self.spacing), state
 
     @property
     def next_place(self) -> float:
@@ -120,20 +126,21 @@ class Scaler:
         """The sample at `place`, after which the scaler moves on by `dt`.
 
         Args:
-            q, qd, qdd, qddd: the reference and its derivatives by its own time at `places`, (preview + 2, nv).
+            q, qd, qdd, qddd: the reference and its derivatives by its own time at `places`, (preview + 2, nv); with
+                loops, of what leads.
         """
         u, place = self.acceleration, self.place
-        rows = self._parts(q, qd, qdd, qddd)
+        rows, slopes = self._parts(q, qd, qdd, qddd, *self._outside)
         if rows.shape != self._shape:
             raise InputError(
                 f"step: expected the reference at {self.preview + 2} points (see `places`), got {rows.shape[:-2]}."
             )
         q, qd, qdd = np.asarray(q)[0], np.asarray(qd)[0], np.asarray(qdd)[0]
-        tried = self._decide(rows)
+        tried = self._decide(rows, slopes)
         if tried.best < 0 and self._plan is None and not qd.any():
             while tried.best < 0 and self.speed > SLOWEST:
                 self.speed *= SLOWER  # at rest any speed of the reference is one to begin with
-                tried = self._decide(rows)
+                tried = self._decide(rows, slopes)
         w, flat = self.speed, rows.ravel()
         if tried.best >= 0 and math.isfinite(flat @ flat):
             self._plan = (self.next_place, tried)
@@ -142,16 +149,17 @@ class Scaler:
             self._move(self._last_resort(tried.jerk))
         jerk = (self.acceleration - u) / self.dt
         velocity, acceleration, tau_dot, kept = self._sample(
-            qd, qdd, w, u, jerk, tried.tau, tried.rest, tried.m, self._limits
+            qd, qdd, w, u, jerk, tried.tau, tried.rest, tried.m, slopes[0], self._limits, self._velocity
         )
         return Scaled(q, velocity, acceleration, tried.tau, tau_dot, place, w, bool(kept))
 
-    def _decide(self, rows: Array) -> _Tried:
+    def _decide(self, rows: Array, slopes: Array) -> _Tried:
         """What may be done now, and whether each can be braked from within what is seen ahead."""
         jerks, start, tau, rest, m = self._now(
             rows[:2], self.speed, self.acceleration, SHARES, self._stops, self._limits, self.dt
         )
-        states, j = self._braked(start, rows[1:-1], rows[2:], self._stops, self._limits, self.spacing)
+        limits = self._limits, self._velocity
+        states, j = self._braked(start, rows[1:-1], rows[2:], slopes[2:], self._stops, *limits, self.spacing)
         ends = states[:, -1].tolist()
         best = next((k for k, (y, _, good) in enumerate(ends) if good == 1.0 and y < SLOW * SLOW), -1)
         return _Tried(best, float(jerks[best]), tau[0], rest[0], m[0], start, states, j)
@@ -211,6 +219,7 @@ def scaler(
     velocity: Any = None,
     effort: Any = None,
     effort_rate: Any = None,
+    external: Any = None,
     dt: float = 1e-3,
     preview: int = 40,
     spacing: float = 0.005,
@@ -225,16 +234,33 @@ def scaler(
             send(now.q, now.qd, now.tau)
 
     Args:
-        robot: with joints of one degree of freedom and rigid drives; friction is counted.
+        robot: on a base that stands, with rigid drives that determine all of its motion; friction is counted. With
+            loops the reference is one of what leads.
         velocity, effort, effort_rate: limits in place of the robot's: a number for all joints, one for each, or a
-            mapping by joint, which leaves the others as they are; infinite for none.
+            mapping by joint, which leaves the others as they are; infinite for none. With loops, velocities are limited
+            of joints that follow too, and effort of drives.
+        external: constant wrenches on the robot by frame or link.
         dt: the time of a sample, s.
         preview: how many points of the reference are seen ahead: enough to brake within them, and at least 4.
         spacing: between those points, in the reference's time, s.
     """
-    plain_joints(robot, "scaler")
+    a_robot(robot, "scaler")
+    check_held(robot, "scaler", "Hold it with robot.lock, or use lw.plan.")
+    if drives_of(robot).levels:
+        soft = next(j.name for j in robot.joints if j.is_elastic)
+        raise InputError(
+            f"scaler: expected rigid drives, got the elastic joint {soft!r}. Its torque depends on the fourth derivative"
+            " of the reference's time, of which the scaler decides the third. Use robot.rigid(), or lw.retime before."
+        )
+    surroundings = Environment.of(robot, None, external)
+    if not surroundings.steady:
+        raise InputError(
+            "scaler external: expected wrenches that are constant, got a function of time. How slow the reference runs"
+            " decides when it is where, so that nothing ahead could be foreseen. Give constants, or use lw.retime."
+        )
     bounds = Bounds.of(robot, "scaler", velocity=velocity, effort=effort, effort_rate=effort_rate)
     if not (bounds.has("effort") or bounds.has("effort_rate") or bounds.has("velocity")):
         raise InputError("scaler: expected a limit, got none. Give effort=..., effort_rate=... or velocity=....")
     times = positive(dt, "scaler dt"), whole(preview, 4, "scaler preview"), positive(spacing, "scaler spacing")
-    return Scaler(robot, bounds, *times)
+    loads = {name: load(0.0) for name, load in surroundings.loads.items()}
+    return Scaler(robot, bounds, loads, *times)

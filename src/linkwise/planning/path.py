@@ -11,31 +11,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError
+from linkwise.planning.chain_rule import composed
 from linkwise.robot.robot import Robot
 
 Array = NDArray[np.float64]
-ORDER = 3  # how many derivatives a path has
+ORDER = 3  # how many derivatives a path has at least
 SOUGHT = 1000  # intervals in which reversals are looked for
 
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Positions q(s) for s from `start` to `end`, with their first three derivatives.
+    """Positions q(s) for s from `start` to `end`, with their first three derivatives, or more.
 
     Args:
-        function: of s (rows,); returns q and its derivatives by s, an array (4, rows, nq).
+        function: of s (rows,); returns q and its derivatives by s, an array (4, rows, nq); more of them for robots with
+            elastic drives, whose torques depend on the fourth.
         start, end: the ends of s.
         breaks: values of s between them where a derivative jumps.
         width: the number of joints.
         outer: for a path over another parameter, that parameter and its derivative.
+        any_order: whether `function` takes the number of derivatives as a second argument.
     """
 
-    function: Callable[[Array], Array]
+    function: Callable[..., Array]
     start: float
     end: float
     breaks: tuple[float, ...] = ()
     width: int = 0
     outer: Callable[[Array], tuple[Array, Array]] | None = None
+    any_order: bool = False
 
     @classmethod
     def of(cls, robot: Robot, path: Any, what: str) -> Path:
@@ -65,8 +69,8 @@ class Path:
         return cls.curve(q, f"{what} path")
 
     @classmethod
-    def curve(cls, q: Array, what: str) -> Path:
-        """The smooth curve through rows of finite numbers."""
+    def curve(cls, q: Array, what: str, order: int = ORDER) -> Path:
+        """The smooth curve through rows of finite numbers, whose derivative of an order above three has no jumps."""
         from scipy.interpolate import make_interp_spline
 
         steps = np.linalg.norm(np.diff(q, axis=0), axis=1)
@@ -74,7 +78,7 @@ class Path:
             k = int(np.argmin(steps > 0.0))
             raise InputError(f"{what}: expected points that differ, got points {k} and {k + 1} alike. Drop one.")
         s = np.concatenate([[0.0], np.cumsum(np.sqrt(steps))])
-        degree = next(k for k in (5, 3, 2, 1) if len(q) > k)
+        degree = next(k for k in (5, 3, 2, 1) if len(q) > k) if order <= ORDER else min(order | 1, len(q) - 1)
         return cls.spline(make_interp_spline(s / s[-1], q, k=degree, axis=0))
 
     @classmethod
@@ -85,36 +89,43 @@ class Path:
         knots = np.unique(curve.t[curve.k : len(curve.t) - curve.k] if hasattr(curve, "t") else curve.x)
         width = np.asarray(curve(knots[0])).reshape(-1).size
         values = partial(_spline_values, curve)
-        return cls(values, float(knots[0]), float(knots[-1]), tuple(map(float, knots[1:-1])), width)
+        return cls(values, float(knots[0]), float(knots[-1]), tuple(map(float, knots[1:-1])), width, any_order=True)
 
     def __call__(self, s: Any) -> Array:
         """Positions (..., nq) at s."""
         x = np.asarray(s, dtype=float)
         return self.function(x.reshape(-1))[0].reshape(*x.shape, -1)
 
-    def derivatives(self, s: Array) -> Array:
-        """Positions and three derivatives by s, (4, rows, nq)."""
+    def derivatives(self, s: Array, order: int = ORDER) -> Array:
+        """Positions and so many derivatives by s, (order + 1, rows, nq)."""
         within = np.clip(np.asarray(s, dtype=float), self.start, self.end)
-        return np.asarray(self.function(within), dtype=float)
+        found = np.asarray(self.function(within, order) if self.any_order else self.function(within), dtype=float)
+        if len(found) <= order:
+            raise InputError(
+                f"path: expected {order} derivatives of positions, on which torques of elastic drives and their rates"
+                f" depend, got {len(found) - 1}. Give points, a spline, or a function that returns more."
+            )
+        return found[: order + 1]
 
     def jumps(self, order: int) -> list[float]:
         """The breaks at which the derivative of this order jumps."""
         if not self.breaks:
             return []
-        s, step = np.array(self.breaks), 1e-9 * (self.end - self.start)
-        before, after = (self.derivatives(s + side)[order] for side in (-step, step))
-        size = np.abs(self.derivatives(np.linspace(self.start, self.end, 100))[order]).max()
+        s, step, most = np.array(self.breaks), 1e-9 * (self.end - self.start), max(order, ORDER)
+        before, after = (self.derivatives(s + side, most)[order] for side in (-step, step))
+        size = np.abs(self.derivatives(np.linspace(self.start, self.end, 100), most)[order]).max()
         return [float(x) for x in s[np.abs(after - before).max(axis=1) > 1e-5 * size]]
 
-    def eased(self) -> Path:
-        """The same path over x from 0 to 1, with s(x) = 10 x^3 - 15 x^4 + 6 x^5 of the way.
+    def eased(self, order: int = ORDER) -> Path:
+        """The same path over x from 0 to 1, with s(x) = 10 x^3 - 15 x^4 + 6 x^5 of the way, or the like.
 
-        It begins and ends like the third power of x, as a motion does that starts at rest with a bounded jerk: a
-        constant speed of x is one, so that the speed of the best motion has no zeros or roots at the ends.
+        It begins and ends like a power of x, as a motion does that starts at rest with a bounded derivative of that
+        order: a constant speed of x is one, so that the speed of the best motion has no zeros or roots at the ends.
         """
-        length = self.end - self.start
-        breaks = tuple(_inverse(_eased, (s - self.start) / length) for s in self.breaks)
-        return Path(partial(_eased_values, self), 0.0, 1.0, breaks, self.width, partial(_eased_place, self))
+        length, ease = self.end - self.start, _Ease(order)
+        breaks = tuple(_inverse(ease.place, (s - self.start) / length) for s in self.breaks)
+        values, place = partial(_eased_values, self, ease), partial(_eased_place, self, ease)
+        return Path(values, 0.0, 1.0, breaks, self.width, place, any_order=True)
 
     def with_reversals(self, slopes: Callable[[Array], Array] | None = None) -> Path:
         """The same, with breaks where a joint turns back, since friction jumps there.
@@ -154,33 +165,47 @@ class Path:
         return x
 
 
-def _spline_values(curve: Any, s: Array) -> Array:
-    return np.stack([np.asarray(curve(s, nu)).reshape(len(s), -1) for nu in range(ORDER + 1)])
+def _spline_values(curve: Any, s: Array, order: int = ORDER) -> Array:
+    return np.stack([np.asarray(curve(s, nu)).reshape(len(s), -1) for nu in range(order + 1)])
 
 
-def _eased_place(path: Path, x: Array) -> tuple[Array, Array]:
+class _Ease:
+    """The polynomial from 0 to 1 whose slope is in proportion to (x (1 - x))^(order - 1)."""
+
+    def __init__(self, order: int) -> None:
+        slope = np.polynomial.Polynomial([0.0, 1.0, -1.0]) ** (order - 1)
+        whole = slope.integ()
+        self._terms = whole / whole(1.0)
+
+    def place(self, x: float) -> float:
+        return float(self.derivatives(np.array([x]), 0)[0][0])
+
+    def derivatives(self, x: Array, order: int) -> list[Array]:
+        """Values and derivatives; those of the second half follow from the first, where small ones are exact."""
+        late, near = x > 0.5, np.minimum(x, 1.0 - x)
+        found = [self._terms.deriv(k)(near) for k in range(order + 1)]
+        found = [np.where(late, y if k % 2 else -y, y) for k, y in enumerate(found)]
+        found[0] = np.where(late, 1.0 + found[0], found[0])
+        return found
+
+
+def _eased_place(path: Path, ease: _Ease, x: Array) -> tuple[Array, Array]:
     """The parameter of a path at x of its eased one, and its derivative."""
     length = path.end - path.start
-    return path.start + length * _eased(x), 30.0 * length * (x * (1.0 - x)) ** 2
+    s, s1 = ease.derivatives(np.asarray(x), 1)
+    return path.start + length * s, length * s1
 
 
-def _eased_values(path: Path, x: Array) -> Array:
+def _eased_values(path: Path, ease: _Ease, x: Array, order: int = ORDER) -> Array:
     """Positions and derivatives by x of the eased path."""
     length = path.end - path.start
-    s, s1 = _eased_place(path, x)
-    s2 = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) * length
-    s3 = 60.0 * (1.0 - 6.0 * x + 6.0 * x * x) * length
-    q, q1, q2, q3 = path.derivatives(s)
-    s1, s2, s3 = s1[:, None], s2[:, None], s3[:, None]
-    return np.stack([q, q1 * s1, q2 * s1**2 + q1 * s2, q3 * s1**3 + 3.0 * q2 * s1 * s2 + q1 * s3])
+    s, *slopes = ease.derivatives(np.asarray(x), order)
+    q = path.derivatives(path.start + length * s, order)
+    return np.stack(composed(list(q), [length * d[:, None] for d in slopes]))
 
 
 def _has_names(points: Any) -> bool:
     return isinstance(points, Sequence) and bool(points) and all(isinstance(p, Mapping) for p in points)
-
-
-def _eased(x: Any) -> Any:
-    return x * x * x * (10.0 - 15.0 * x + 6.0 * x * x)
 
 
 def _graded(x: Any) -> Any:

@@ -17,7 +17,7 @@ NU, NR = ("nu",), ("nr",)
 @algorithm(
     inputs="q qd qdd qddd",
     outputs={"m": NU, "c": NU, "g": NU, "dm": NU, "dc": NU, "dg": NU},
-    uses="gravity",
+    uses="gravity external",
     torques_only=True,
 )
 def path_forces(
@@ -32,7 +32,7 @@ def path_forces(
 
         tau = m s_ddot + c s_dot^2 + g
 
-    m = M q', c = M q'' + C(q, q') q', and g holds gravity and springs. Inverse dynamics is run on series in s, so that
+    m = M q', c = M q'' + C(q, q') q', and g holds gravity, springs and external wrenches. Inverse dynamics is run on series in s, so that
     each part comes with its derivative.
 
     Args:
@@ -41,7 +41,7 @@ def path_forces(
         qd: q' (nv), the first derivative by s.
         qdd: q''.
         qddd: q'''.
-        world: gravity.
+        world: gravity, and external wrenches that stay as they are.
     """
     bare, none = machine.without_forces(), [0.0] * machine.nv
     at, first, second = along_motion(machine, (q, qd, qdd, qddd), 1)
@@ -71,7 +71,9 @@ def path_friction(
     return [part(x) for x in by_speed], [part(x, 1) for x in by_speed], [part(x, 1) for x in by_place]
 
 
-@algorithm(inputs="q qd qdd qddd", outputs={"rows": (11, "nv")}, uses="gravity", torques_only=True)
+@algorithm(
+    inputs="q qd qdd qddd", outputs={"parts": (10, "nu"), "slope": NR}, uses="gravity external", torques_only=True
+)
 def path_parts(
     machine: AnyMachine,
     q: Sequence[Scalar],
@@ -80,11 +82,12 @@ def path_parts(
     qddd: Sequence[Scalar],
     world: World,
 ) -> Outputs:
-    """The parts of the torques along a path with friction, as the rows m, c, g, a, b, their derivatives by s, and q'.
+    """The parts of the torques along a path with friction, as the rows m, c, g, a, b, and their derivatives by s; and q'.
 
         tau = m s_ddot + c s_dot^2 + g + a + b s_dot
 
-    a + b s_dot is friction: exactly at the speeds 1 and 2, at all others where it is viscous and Coulomb friction.
+    a + b s_dot is friction: exactly at the speeds 1 and 2, at all others where it is viscous and Coulomb friction. The
+    slopes q' are those of all joints, those that follow too.
     """
     m, c, g, dm, dc, dg = path_forces.function(machine, q, qd, qdd, qddd, world)
     at, slope = along_motion(machine, (q, qd, qdd), 1)
@@ -92,7 +95,8 @@ def path_parts(
     b = [y - x for x, y in zip(once, twice, strict=True)]
     a = [x - y for x, y in zip(once, b, strict=True)]
     friction = [[part(x, k) for x in values] for k in (0, 1) for values in (a, b)]
-    return ([*m, *c, *g, *friction[0], *friction[1], *dm, *dc, *dg, *friction[2], *friction[3], *qd],)
+    every = machine.at(q).rates(qd)
+    return [*m, *c, *g, *friction[0], *friction[1], *dm, *dc, *dg, *friction[2], *friction[3]], list(every)
 
 
 @algorithm(inputs="q qd qdd qddd", outputs={"q_tree": ("nt",), "first": NR, "second": NR, "third": NR})

@@ -93,7 +93,7 @@ def fastest_law(model: PathModel, path: Path, intervals: int, tight: Array | Non
     if model.has_friction:
         z = _with_friction(rows, x, z, tight)
     h = np.diff(x)
-    law = TimeLaw(x, z[:-1], np.diff(z) / h, np.zeros_like(h))
+    law = TimeLaw(x, np.stack([z[:-1], np.diff(z) / h, np.zeros_like(h)]))
     return Solved(law, (law.duration,), True)
 
 

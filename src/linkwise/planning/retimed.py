@@ -15,7 +15,7 @@ from linkwise.kernel.compile import compile
 from linkwise.motion import column_names
 from linkwise.planning.bounds import Bounds
 from linkwise.planning.path import Path
-from linkwise.planning.path_rows import PathModel
+from linkwise.planning.path_rows import Motion, PathModel
 from linkwise.planning.time_law import TimeLaw
 from linkwise.robot.robot import Robot
 from linkwise.table import Sampled
@@ -35,17 +35,6 @@ class Use(NamedTuple):
     share: float
     joint: str
     time: float
-
-
-class Motion(NamedTuple):
-    """Positions and their derivatives in time, (rows, nv), and torques (rows, nu); rates where they exist."""
-
-    q: Array
-    qd: Array
-    qdd: Array
-    qddd: Array
-    tau: Array
-    tau_dot: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +83,6 @@ class Retimed(Sampled):
         model: PathModel,
         path: Path,
         law: TimeLaw,
-        smooth: bool,
         dt: float,
         history: tuple[float, ...],
         notes: tuple[str, ...],
@@ -108,15 +96,14 @@ class Retimed(Sampled):
                 f"retime dt: expected at most {MOST:,} rows, got {rows:.3g} of {dt:g} s. Give a longer dt."
             )
         t = dt * np.arange(int(rows), dtype=np.float64)
-        x, *rates = law(t)
-        for r in rates:
-            r[t >= law.duration] = 0.0  # at rest
-        m = motion_at(model, path, x, *rates)
+        x, z = law(t)
+        z[:, t >= law.duration] = 0.0  # at rest
+        m = model.motion(path, x, z, t)
         s, slope = path.place(x)
-        used = uses(model, path, law, smooth)
-        rate = {"qddd": m.qddd, "tau_dot": m.tau_dot} if smooth else {"qddd": None, "tau_dot": None}
+        used = uses(model, path, law)
+        rate = {"qddd": m.qddd if model.order > 2 else None, "tau_dot": m.tau_dot if model.has_rates else None}
         return cls(
-            model.robot, law.duration, t, s, slope * rates[0], m.q, m.qd, m.qdd, m.tau, **rate, uses=used,
+            model.robot, law.duration, t, s, slope * np.sqrt(z[0]), m.q, m.qd, m.qdd, m.tau, **rate, uses=used,
             limits=model.bounds, history=history, notes=notes, facts=facts, law=law, path=path, model=model,
         )  # fmt: skip
 
@@ -126,11 +113,10 @@ class Retimed(Sampled):
     def __call__(self, t: Any) -> tuple[Array, Array, Array]:
         """Positions, velocities and accelerations (..., nv) at times, held at the ends before and after."""
         times = np.asarray(t, dtype=float)
-        x, *rates = self.law(times.reshape(-1))
-        outside = (times.reshape(-1) < 0.0) | (times.reshape(-1) > self.duration)
-        for r in rates:
-            r[outside] = 0.0
-        m = motion_at(self.model, self.path, x, *rates)
+        flat = times.reshape(-1)
+        x, z = self.law(flat)
+        z[:, (flat < 0.0) | (flat > self.duration)] = 0.0
+        m = self.model.motion(self.path, x, z, flat)
         q, qd, qdd = (part.reshape(*times.shape, -1) for part in m[:3])
         return q, qd, qdd
 
@@ -167,37 +153,26 @@ class Retimed(Sampled):
         return f"<Retimed path of {self.robot.name!r}: {self.duration:.4f} s, limits used: {used or 'none'}>"
 
 
-def motion_at(model: PathModel, path: Path, x: Array, speed: Array, u: Array, j: Array) -> Motion:
-    """The motion where the path's parameter is x, with three derivatives in time."""
-    q, q1, q2, q3 = model.leads(path, x)
-    w, u, j = speed[:, None], u[:, None], j[:, None]
-    motion = (q, q1 * w, q2 * w**2 + q1 * u, q3 * w**3 + 3.0 * q2 * w * u + q1 * j)
-    return Motion(*motion, *model.force_rates(*motion))
-
-
-def shares(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> dict[str, Array]:
+def shares(model: PathModel, path: Path, law: TimeLaw) -> dict[str, Array]:
     """How much of each kind of limit a law uses at places of its intervals, (intervals, places, joints or drives)."""
     h = np.diff(law.x)[:, None]
     places = np.concatenate([[1e-6], (np.arange(FINER) + 0.5) / FINER, [1.0 - 1e-6]])
     x = (law.x[:-1, None] + h * places).reshape(-1)
-    m = motion_at(model, path, x, *law.at_places(x))
-    used = {name: np.abs(share) for name, share in used_shares(model, m, smooth).items()}
+    used = {name: np.abs(share) for name, share in used_shares(model, model.along(path, law, x)).items()}
     return {name: share.reshape(len(h), len(places), -1) for name, share in used.items()}
 
 
-def used_shares(model: PathModel, m: Motion, smooth: bool) -> dict[str, Array]:
+def used_shares(model: PathModel, m: Motion) -> dict[str, Array]:
     """What a motion uses of each kind of limit, (rows, joints or drives), with its sign."""
     _, qd, qdd, qddd = model.joints(m[:4])
-    values = {"velocity": qd, "acceleration": qdd, "effort": m.tau}
-    if smooth:
-        values |= {"jerk": qddd, "effort_rate": m.tau_dot}
+    values = {"velocity": qd, "acceleration": qdd, "jerk": qddd, "effort": m.tau, "effort_rate": m.tau_dot}
     return {name: value / getattr(model.bounds, name) for name, value in values.items() if model.bounds.has(name)}
 
 
-def uses(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> dict[str, Use]:
+def uses(model: PathModel, path: Path, law: TimeLaw) -> dict[str, Use]:
     """The largest share of each kind of limit along a law."""
     found = {}
-    for name, share in shares(model, path, law, smooth).items():
+    for name, share in shares(model, path, law).items():
         k, _, joint = np.unravel_index(int(np.argmax(share)), share.shape)
         found[name] = Use(float(share.max()), model.names[name][joint], float(law.t[k]))
     return found

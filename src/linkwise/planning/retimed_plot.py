@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwise.figures import COLOURS, INK, LIMIT, LINE, style
-from linkwise.planning.retimed import Motion, Retimed, used_shares
+from linkwise.planning.path_rows import Motion
+from linkwise.planning.retimed import Retimed, used_shares
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +27,7 @@ def figure_of(result: Retimed) -> Figure:
         np.zeros_like(like) if x is None else x for x, like in ((result.qddd, result.qd), (result.tau_dot, result.tau))
     ]
     motion = Motion(result.q, result.qd, result.qdd, rates[0], result.tau, rates[1])
-    used = used_shares(result.model, motion, result.qddd is not None)
+    used = used_shares(result.model, motion)
     shown = [name for name in QUANTITIES if name in used]
     with style():
         figure = Figure(figsize=(9.0, 1.4 + 1.7 * (1 + len(shown))), layout="constrained")

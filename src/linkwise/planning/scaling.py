@@ -11,7 +11,7 @@ from linkwise.kernel.kernel import Compiled
 from linkwise.kernel.tracing import Port, Program, caller, trace
 from linkwise.scalar import Scalar, less, sqrt, where
 
-PARTS = 11  # rows of `path_parts`
+PARTS = 10  # rows of `path_parts`
 NOW, AHEAD = 0.97, 0.94  # shares of limits that are used now, and counted on ahead
 CRAWL, SLOW = 0.1, 0.25  # of the reference's speed: what braking goes down to, and what is slow enough to go on
 EAGER = 0.03  # s in which a slowed reference is wanted back at its speed
@@ -29,8 +29,8 @@ def now_kernel(n: int) -> Compiled:
     and going back to its own speed. `state` is y = s_dot^2 and u = s_ddot in the next sample, and 1 where limits are
     kept now and then, else 0. tau_dot = rest + m jerk.
 
-    `rows` are those of `path_parts` now and in the next sample; `limits` are those of velocity, effort and effort rate,
-    which may be infinite.
+    `rows` are those of `path_parts` now and in the next sample; `limits` are those of effort and effort rate, which may
+    be infinite.
     """
     inputs = {
         "rows": (2, PARTS, n),
@@ -38,7 +38,7 @@ def now_kernel(n: int) -> Compiled:
         "acceleration": (),
         "share": (),
         "stop": (),
-        "limits": (3, n),
+        "limits": (2, n),
         "dt": (),
     }
     outputs = {"jerk": (), "state": (3,), "tau": (n,), "rest": (n,), "m": (n,)}
@@ -47,29 +47,30 @@ def now_kernel(n: int) -> Compiled:
 
 
 @lru_cache(maxsize=KEPT)
-def ahead_kernel(n: int) -> Compiled:
-    """(state, here, there, stop, limits, spacing) -> states, j: braking over points ahead, one after the other.
+def ahead_kernel(n: int, joints: int) -> Compiled:
+    """(state, here, there, slope, stop, limits, velocity, spacing) -> states, j: braking over points ahead.
 
     A state is y, u and whether limits have been kept so far; `states` are those after each step, and j = u' within it.
-    `here` and `there` (steps, parts, n) are rows at both ends of each step.
+    `here` and `there` (steps, parts, n) are rows at both ends of each step, `slope` those of all joints at its end.
     """
     inputs = [Port("state", (3,)), Port("here", (PARTS, n), steps=True), Port("there", (PARTS, n), steps=True)]
-    inputs += [Port("stop", ()), Port("limits", (3, n)), Port("spacing", ())]
+    inputs += [Port("slope", (joints,), steps=True), Port("stop", ()), Port("limits", (2, n))]
+    inputs += [Port("velocity", (joints,)), Port("spacing", ())]
     outputs = [Port("states", (3,), steps=True), Port("j", (), steps=True)]
     program = replace(trace("scale_ahead", partial(_ahead, n), inputs, outputs), carries=((0, 0),))
     return _compiled(program, ahead_kernel.__doc__)
 
 
 @lru_cache(maxsize=KEPT)
-def sample_kernel(n: int) -> Compiled:
-    """(qd, qdd, speed, acceleration, jerk, tau, rest, m, limits) -> velocity, acceleration, tau_dot, kept.
+def sample_kernel(nv: int, n: int, joints: int) -> Compiled:
+    """(qd, qdd, speed, acceleration, jerk, tau, rest, m, slope, limits, velocity) -> velocity, ..., tau_dot, kept.
 
     The sample of the slowed motion, from derivatives of the reference by its own time; `kept` is 1 where it keeps all
     limits, else 0.
     """
-    inputs = {"qd": (n,), "qdd": (n,), "speed": (), "acceleration": (), "jerk": ()}
-    inputs |= {"tau": (n,), "rest": (n,), "m": (n,), "limits": (3, n)}
-    outputs = {"velocity": (n,), "slowed": (n,), "tau_dot": (n,), "kept": ()}
+    inputs = {"qd": (nv,), "qdd": (nv,), "speed": (), "acceleration": (), "jerk": ()}
+    inputs |= {"tau": (n,), "rest": (n,), "m": (n,), "slope": (joints,), "limits": (2, n), "most": (joints,)}
+    outputs = {"velocity": (nv,), "slowed": (nv,), "tau_dot": (n,), "kept": ()}
     ports = [[Port(name, shape) for name, shape in shapes.items()] for shapes in (inputs, outputs)]
     return _compiled(trace("scaled_sample", _sample, *ports), sample_kernel.__doc__)
 
@@ -85,7 +86,7 @@ class _Place:
 
     def __init__(self, flat: Sequence[Scalar], n: int) -> None:
         rows = [flat[k * n : (k + 1) * n] for k in range(PARTS)]
-        self.m, self.c, self.g, self.a, self.b, self.dm, self.dc, self.dg, self.da, self.db, self.slope = rows
+        self.m, self.c, self.g, self.a, self.b, self.dm, self.dc, self.dg, self.da, self.db = rows
 
     def torque(self, i: int, y: Scalar, w: Scalar, u: Scalar) -> Scalar:
         return self.m[i] * u + self.c[i] * y + (self.g[i] + self.a[i]) + self.b[i] * w
@@ -133,10 +134,10 @@ def _by_pairs(of: Callable[[Scalar, Scalar], Scalar], values: Sequence[Scalar]) 
 
 
 class _Limits:
-    """Shares of the limits of n joints."""
+    """Shares of the limits of n drives."""
 
     def __init__(self, flat: Sequence[Scalar], n: int, share: float) -> None:
-        self.velocity, self.effort, self.rate = ([share * x for x in flat[k * n : (k + 1) * n]] for k in range(3))
+        self.effort, self.rate = ([share * x for x in flat[k * n : (k + 1) * n]] for k in range(2))
 
 
 def _now(
@@ -181,14 +182,16 @@ def _sample(
     tau: Sequence[Scalar],
     rest: Sequence[Scalar],
     m: Sequence[Scalar],
+    slope: Sequence[Scalar],
     bounds: Sequence[Scalar],
+    most: Sequence[Scalar],
 ) -> tuple[Sequence[Scalar], ...]:
     (w,), (u,), (j,) = speed, acceleration, jerk
     velocity = [x * w for x in qd]
     slowed = [a * (w * w) + x * u for a, x in zip(qdd, qd, strict=True)]
     tau_dot = [r + x * j for r, x in zip(rest, m, strict=True)]
     kept: Scalar = 1.0
-    for value, bound in zip([*velocity, *tau, *tau_dot], bounds, strict=True):
+    for value, bound in zip([*(x * w for x in slope), *tau, *tau_dot], [*most, *bounds], strict=True):
         kept = kept * less(abs(value), bound * ROUNDED)  # not where it is no number
     return velocity, slowed, tau_dot, [kept]
 
@@ -203,8 +206,10 @@ def _ahead(
     state: Sequence[Scalar],
     flat_here: Sequence[Scalar],
     flat_there: Sequence[Scalar],
+    slope: Sequence[Scalar],
     stop: Sequence[Scalar],
     bounds: Sequence[Scalar],
+    velocity: Sequence[Scalar],
     spacing: Sequence[Scalar],
 ) -> tuple[Sequence[Scalar], ...]:
     """One step of braking: y + 2 h u + h^2 j and u + h j at the next point, with j = s_dddot / s_dot."""
@@ -223,7 +228,7 @@ def _ahead(
         allowed.narrow(h * (there.m[i] + h * c), there.torque(i, coast, w, u), limits.effort[i])
     j = allowed.nearest((_braking(y, length) - u) / h)
     y, u = coast + h * h * j, u + h * j
-    slow = [less(y * (there.slope[i] * there.slope[i]), limits.velocity[i] * limits.velocity[i]) for i in range(n)]
+    slow = [less(y * (x * x), (AHEAD * most) * (AHEAD * most)) for x, most in zip(slope, velocity, strict=True)]
     good = _by_pairs(operator.mul, [good, 1.0 - allowed.empty, less(0.0, y), *slow])
     return [y, u, good], [j]
 

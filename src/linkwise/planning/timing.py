@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError
-from linkwise.planning.bounds import Bounds, plain_joints, positive, single_joints, whole
+from linkwise.motion.environment import Environment
+from linkwise.planning.bounds import Bounds, a_robot, positive, single_joints, whole
 from linkwise.planning.chart import Chart, chart_of
-from linkwise.planning.loops import check_loops, check_outside_loops, path_of_points
+from linkwise.planning.drives import drives_of
+from linkwise.planning.loops import check_held, links_of, path_of_points
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import PathModel
 from linkwise.planning.rate_limited import fastest_smooth_law
@@ -24,8 +26,7 @@ Array = NDArray[np.float64]
 
 TOLERANCE = 1e-3  # relative, by which a limit may be exceeded between the points where it was asked for
 REFINEMENTS, TIGHTENINGS = 2, 4
-SMOOTH = ("effort_rate", "jerk")
-INTERVALS = {False: 800, True: 200}
+INTERVALS = {"reachability": 800, "interior point": 200}
 
 
 def retime(
@@ -37,6 +38,8 @@ def retime(
     jerk: Any = None,
     effort: Any = None,
     effort_rate: Any = None,
+    base_motion: Any = None,
+    external: Any = None,
     intervals: int | None = None,
     dt: float = 1e-3,
 ) -> Retimed:
@@ -44,18 +47,22 @@ def retime(
 
     Without limits of effort rate or jerk the timing is the best there is, found by reachability analysis; with them it
     is a local optimum, found by an interior-point method, in which torques (or accelerations) are continuous from rest
-    to rest. Limits are checked on a grid eight times finer, and the timing is refined where they are exceeded by more
-    than 0.1 %.
+    to rest. So it is where drives are elastic, whose torques depend on the fourth derivative of the path's parameter,
+    and where a base moves or loads act, since torques then depend on the time at which the robot is somewhere. Limits
+    are checked on a grid eight times finer, and the timing is refined where they are exceeded by more than 0.1 %.
 
     Args:
-        robot: with joints of one degree of freedom, but for those in loops, and rigid drives; friction is counted.
+        robot: any machine all of whose motion drives determine; friction is counted. A floating base that nothing
+            drives cannot be led along a path: use `lw.plan`.
         path: points to pass through (rows, nq) or mappings by joint; a spline of SciPy; or a `Path`. Its parameter has
-            no meaning of time. With loops, of what leads, or points of all joints.
+            no meaning of time. With loops, of what leads, or points of all joints; motors behind springs follow.
         velocity, acceleration, jerk, effort, effort_rate: limits in place of the robot's: a number for all joints, one
             for each, or a mapping by joint, which leaves the others as they are; infinite for none. With loops,
-            motion is limited of joints that follow too, and effort of drives.
-        intervals: of the path, in which the timing is one piece; 800 without it, or 200 where effort rate or jerk is
-            limited. Times fall towards the best by about 1/intervals.
+            motion is limited of joints that follow too, and effort of drives; of elastic ones that of their motors.
+        base_motion: the base's `Pose` in the world as a function of time, written for any scalar, where it moves.
+        external: wrenches on the robot by frame or link, or functions of time that return them.
+        intervals: of the path, in which the timing is one piece; 800 without it, or 200 where the method is that of
+            interior points. Times fall towards the best by about 1/intervals.
         dt: time between samples of the result, s.
     """
     started = perf_counter()
@@ -63,55 +70,73 @@ def retime(
     bounds = Bounds.of(
         robot, "retime", velocity=velocity, acceleration=acceleration, jerk=jerk, effort=effort, effort_rate=effort_rate
     )
-    if given.jumps(1):
-        raise InputError(
-            f"retime path: expected one without corners, got one at s = {given.jumps(1)[0]:.4g}, where no motion could"
-            " go on. Give points, through which a smooth curve is laid, or retime the parts one by one."
-        )
-    smooth = any(bounds.has(name) for name in SMOOTH)
-    asked = INTERVALS[smooth] if intervals is None else whole(intervals, 4, "retime intervals")
     sample = positive(dt, "retime dt")
-    model = PathModel(robot, bounds, chart)
+    model = PathModel(robot, bounds, chart, Environment.of(robot, base_motion, external))
+    _check_smooth(model, given)
+    method = "reachability" if model.plain and not model.smooth else "interior point"
+    asked = INTERVALS[method] if intervals is None else whole(intervals, 4, "retime intervals")
     broken = given
     if model.has_friction:
         broken = given.with_reversals(lambda s: np.asarray(model.joints(model.leads(given, s))[1]))
-    used = broken.eased() if smooth else broken
-    (law, history, converged), worst, pieces = _refined(model, used, asked, smooth)
-    notes = [*_outside(model, given)]
-    if smooth and given.jumps(2):
-        places = ", ".join(f"{s:.4g}" for s in given.jumps(2)[:5])
-        notes.append(f"torques jump where the path's curvature does, at s = {places}; limits of rates hold between")
+    used = broken if method == "reachability" else broken.eased(model.order)
+    (law, history, converged), worst, pieces = _refined(model, used, asked, method)
+    notes = [*_outside(model, given), *_local(model)]
+    jumps = given.jumps(2 + model.stretch) if model.smooth else []
+    if jumps:
+        places = ", ".join(f"{s:.4g}" for s in jumps[:5])
+        what = f"derivative {2 + model.stretch} of the path" if model.stretch else "the path's curvature"
+        notes.append(f"torques jump where {what} does, at s = {places}; limits of rates hold between")
     if not converged:
         notes.append("the method stopped before it could show that no faster timing is near; limits are kept")
     if worst > 1.0 + TOLERANCE:
-        law, slower = _slowed(model, used, law, smooth)
+        law, slower = _slowed(model, used, law)
         notes.append(f"slowed by the factor {slower:.4f} to keep limits between points; use more intervals")
     facts = {
-        "method": "interior point" if smooth else "reachability",
+        "method": method,
         "intervals": pieces,
         "iterations": len(history),
         "converged": converged,
         "seconds": perf_counter() - started,
     }
-    return Retimed.of(model, used, law, smooth, sample, history, tuple(notes), facts)
+    return Retimed.of(model, used, law, sample, history, tuple(notes), facts)
 
 
 def _course(robot: Any, path: Any) -> tuple[Robot, Chart, Path]:
     """The robot, in the assembly mode of a path, and the path in numbers from which its positions follow."""
-    if not isinstance(robot, Robot) or not robot.loops:
-        plain_joints(robot, "retime")
-        return robot, chart_of(robot), Path.of(robot, path, "retime")
-    check_loops(robot, "retime")
-    check_outside_loops(robot, "retime")
-    chart = chart_of(robot)
-    if isinstance(path, Path) or (hasattr(path, "derivative") and callable(path)):
-        if chart.turns:
-            raise InputError("retime path: expected points, since positions have quaternions, got a curve.")
-        return robot, chart, Path.of(robot, path, "retime")
-    return path_of_points(robot, path, "retime")
+    a_robot(robot, "retime")
+    check_held(robot, "retime", "Use lw.plan, which finds where it goes.")
+    chart, links = chart_of(robot), links_of(robot)
+    curve = isinstance(path, Path) or (hasattr(path, "derivative") and callable(path))
+    if curve and chart.turns:
+        raise InputError("retime path: expected points, since positions have quaternions, got a curve.")
+    if curve or not (drives_of(robot).levels or robot.follows or chart.turns):
+        return robot, chart, Path.of(links, path, "retime")
+    return path_of_points(robot, path, "retime", 3 + 2 * drives_of(robot).levels)
 
 
-def _refined(model: PathModel, path: Path, intervals: int, smooth: bool) -> tuple[Solved, float, int]:
+def _check_smooth(model: PathModel, path: Path) -> None:
+    """Refuse paths on which torques would be infinite, where a derivative jumps."""
+    for order in range(1, 2 + model.stretch):
+        for s in path.jumps(order)[:1]:
+            what = "corners" if order == 1 else f"jumps of derivative {order}, on which springs of drives would tear"
+            raise InputError(
+                f"retime path: expected one without {what}, got one at s = {s:.4g}, where no motion could go on. Give"
+                " points, through which a smooth curve is laid, or retime the parts one by one."
+            )
+
+
+def _local(model: PathModel) -> list[str]:
+    """Why the timing is a local optimum, where no limit of rates makes it one; and what is neglected."""
+    why = []
+    if model.stretch:
+        why.append(f"torques of elastic drives depend on derivative {2 + model.stretch} of the path's parameter")
+    if not model.environment.steady:
+        why.append("torques depend on the time at which the robot is somewhere")
+    neglected = drives_of(model.robot).neglected
+    return [*([f"{', and '.join(why)}: the timing is a local optimum"] if why else []), *([neglected] if neglected else [])]
+
+
+def _refined(model: PathModel, path: Path, intervals: int, method: str) -> tuple[Solved, float, int]:
     """A law that keeps limits between its points too, the worst use of a limit, and the intervals.
 
     Where limits are exceeded within an interval they are tightened there; where that does not help, or the method does
@@ -122,12 +147,12 @@ def _refined(model: PathModel, path: Path, intervals: int, smooth: bool) -> tupl
         tight = None
         for _ in range(TIGHTENINGS + 1):
             try:
-                solved = (fastest_smooth_law if smooth else fastest_law)(model, path, count, tight)
+                solved = (fastest_law if method == "reachability" else fastest_smooth_law)(model, path, count, tight)
             except InputError:
                 if tight is None:
                     raise
                 break
-            worst = _worst(model, path, solved.law, smooth)
+            worst = _worst(model, path, solved.law)
             if worst.max() <= 1.0 + TOLERANCE:
                 break
             tight = (1.0 if tight is None else tight) * np.where(worst > 1.0 + 0.5 * TOLERANCE, worst, 1.0)
@@ -136,17 +161,17 @@ def _refined(model: PathModel, path: Path, intervals: int, smooth: bool) -> tupl
     return solved, float(worst.max()), count
 
 
-def _worst(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> Array:
+def _worst(model: PathModel, path: Path, law: TimeLaw) -> Array:
     """The largest share of any limit in each interval."""
-    found = [share.max(axis=(1, 2)) for share in shares(model, path, law, smooth).values()]
-    return np.max(found, axis=0) if found else np.zeros(len(law.a))
+    found = [share.max(axis=(1, 2)) for share in shares(model, path, law).values()]
+    return np.max(found, axis=0) if found else np.zeros(len(law.x) - 1)
 
 
-def _slowed(model: PathModel, path: Path, law: TimeLaw, smooth: bool) -> tuple[TimeLaw, float]:
+def _slowed(model: PathModel, path: Path, law: TimeLaw) -> tuple[TimeLaw, float]:
     """The law, slower as a whole, until limits hold."""
     total = 1.0
     for _ in range(40):
-        worst = float(_worst(model, path, law.slowed(total), smooth).max())
+        worst = float(_worst(model, path, law.slowed(total)).max())
         if worst <= 1.0 + TOLERANCE:
             return law.slowed(total), total
         total *= min(max(np.sqrt(worst), 1.0005), 1.5)
@@ -157,8 +182,10 @@ def _outside(model: PathModel, path: Path) -> list[str]:
     """What to say of joints that the path leads out of their range."""
     q = model.joints(model.leads(path, np.linspace(path.start, path.end, 8 * FINER * 25)))[0]
     notes = []
-    for joint, slot, ratio in single_joints(model.robot, model.robot.opened().slots):
-        own = q[:, slot.q] * ratio + (joint.mimic.offset if joint.mimic else 0.0)
+    slots = links_of(model.robot).opened().slots
+    for joint, slot, ratio in single_joints(model.robot, slots):
+        offset = joint.mimic.offset if joint.mimic and joint.name not in slots else 0.0
+        own = q[:, slot.q] * ratio + offset
         low, high = joint.limits.lower, joint.limits.upper
         slack = 1e-9 * max(1.0, *(abs(x) for x in (low, high) if np.isfinite(x)), 0.0)
         if own.min() < low - slack or own.max() > high + slack:

@@ -218,7 +218,9 @@ def test_a_law_is_its_own_integral(degree):
         assert abs(law.t[k + 1] - law.t[k] - span[0]) < 1e-12
     t = np.linspace(1e-4, law.duration - 1e-4, 41)
     h = 1e-5
-    (x0, *before), (x1, *after), (_, *now) = ([place, *in_time(np.sqrt(z[0]), z[1:3])] for place, z in map(law, (t - h, t + h, t)))
+    (x0, *before), (x1, *after), (_, *now) = (
+        [place, *in_time(np.sqrt(z[0]), z[1:3])] for place, z in map(law, (t - h, t + h, t))
+    )
     (v0, a0, _), (v1, a1, _), (v, a, j) = before, after, now
     assert error(law.times(law(t)[0]), t) < 1e-12
     assert error((x1 - x0) / (2 * h), v) < 1e-8

@@ -95,7 +95,11 @@ class Scaler:
         self._outside = [np.array([list(w) for w in loads.values()])] if loads else []
         self._velocity, self._limits = bounds.velocity, np.stack([bounds.effort, bounds.effort_rate])
         n, joints = len(bounds.effort), len(bounds.velocity)
-        self._now, self._braked, self._sample = now_kernel(n), ahead_kernel(n, joints), sample_kernel(robot.nv, n, joints)
+        self._now, self._braked, self._sample = (
+            now_kernel(n),
+            ahead_kernel(n, joints),
+            sample_kernel(robot.nv, n, joints),
+        )
         self._shape = (preview + 2, PARTS, n)
         self._ahead = spacing * np.arange(-1.0, preview + 1.0)
         self._stops = STOPS * spacing * max(preview, 10)

@@ -133,7 +133,10 @@ def _local(model: PathModel) -> list[str]:
     if not model.environment.steady:
         why.append("torques depend on the time at which the robot is somewhere")
     neglected = drives_of(model.robot).neglected
-    return [*([f"{', and '.join(why)}: the timing is a local optimum"] if why else []), *([neglected] if neglected else [])]
+    return [
+        *([f"{', and '.join(why)}: the timing is a local optimum"] if why else []),
+        *([neglected] if neglected else []),
+    ]
 
 
 def _refined(model: PathModel, path: Path, intervals: int, method: str) -> tuple[Solved, float, int]:

@@ -1,6 +1,4 @@
-"""Timings of paths of every machine: their limits by the machine's own compiled dynamics, their rates by differences."""
-
-from dataclasses import replace
+"""Timings of paths of every machine: limits by the machine's own compiled dynamics, rates by differences."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.motion.environment import Environment
 from support.every_machine import TABLE
-from support.led_machines import Case, case, knee, push, satellite, waves
+from support.led_machines import Case, case, push, waves
 
 OVER = 1.0 + 2e-3
 QUICK = ("coupled", "five-bar", "five-bar, elastic", "elastic, moving base, small")
@@ -88,7 +86,7 @@ def test_limits_hold_by_the_machines_own_dynamics(name, rates):
     assert max(use.share for use in timed.uses.values()) > 0.97
     # velocities are those of the positions
     dyn, h = lw.compile(made.robot.rigid()), 1e-6 * timed.duration
-    q, qd, _ = timed(t)
+    _, qd, _ = timed(t)
     moved = dyn.difference(timed(t - h)[0], timed(t + h)[0]) / (2.0 * h)
     np.testing.assert_allclose(qd, moved, atol=1e-5 * max(1.0, np.abs(moved).max()))
     if rates:

@@ -28,11 +28,11 @@ def checked(controller: str, gains: Mapping[str, Any], widths: Mapping[str, int]
 
 
 def refuse_floating(controller: str, machine: AnyMachine) -> None:
-    """Refuse robots whose positions are not one number a joint, and which no drive holds; and those with loops."""
-    tree = machine.only_tree(controller)
-    for body in tree.bodies:
-        if body.kind.nv > 1:
+    """Refuse a base that floats outside of loops, which no drive holds."""
+    inside = {name for group in machine.looped for name in group}
+    for body in machine.tree.bodies:
+        if body.kind.nv == 6 and body.name not in inside:
             raise LinkwiseError(
-                f"{controller}: expected joints of one degree of freedom, got the {body.kind.name} joint {body.name!r},"
-                " which no drive moves. Fix the base (robot.lock), or control the joints of the fixed robot."
+                f"{controller}: expected a base that drives hold, got the {body.kind.name} joint {body.name!r}, which"
+                " no drive moves. Fix the base (robot.lock), or control the joints of the fixed robot."
             )

@@ -9,8 +9,11 @@ from linkwise.algorithms.algorithm import REFERENCES, REQUIRED, Outputs, World, 
 from linkwise.algorithms.coriolis import reference_forces
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.control.gains import checked, refuse_floating
+from linkwise.control.tracking import reference_velocity, wanted_accelerations
 from linkwise.errors import LinkwiseError
-from linkwise.robot.tree import Tree
+from linkwise.jet import part, rate, without_last
+from linkwise.mechanism.machine import AnyMachine
+from linkwise.mechanism.series import along_motion
 from linkwise.scalar import Scalar
 
 SIGNALS = " ".join(("q", "qd", *REFERENCES[:3]))
@@ -18,14 +21,14 @@ SIGNALS = " ".join(("q", "qd", *REFERENCES[:3]))
 
 @algorithm(
     inputs=SIGNALS,
-    outputs={"tau": ("nv",)},
+    outputs={"tau": ("nu",)},
     uses="gravity external base_motion",
     torques_only=True,
     kp=REQUIRED,
     kd=REQUIRED,
 )
 def computed_torque(
-    tree: Tree,
+    machine: AnyMachine,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     q_ref: Sequence[Scalar],
@@ -40,35 +43,32 @@ def computed_torque(
         tau = M (qdd_ref + kd e' + kp e) + h
 
     Args:
-        tree: a robot with rigid drives.
+        machine: a robot with rigid drives; with loops, in the coordinates that lead.
         q: positions (nq).
         qd: velocities (nv).
-        q_ref: where the joints should be.
+        q_ref: where the joints should be; of a quaternion the error is the turn to it, see `linkwise.control.tracking`.
         qd_ref: their velocities there.
         qdd_ref: their accelerations there.
         world: gravity, base motion and external wrenches, as far as the controller knows them.
         kp: gains of position, 1/s^2: one number, or one for each joint.
         kd: gains of velocity, 1/s.
     """
-    _check(tree, "computed_torque")
-    gains = checked("computed_torque", {"kp": kp, "kd": kd}, dict.fromkeys(("kp", "kd"), tree.nv))
-    wanted = [
-        a + d * (b - v) + p * (c - x)
-        for a, b, c, v, x, d, p in zip(qdd_ref, qd_ref, q_ref, qd, q, gains["kd"], gains["kp"], strict=True)
-    ]
-    return inverse_dynamics.function(tree, q, qd, wanted, world=world)
+    _check(machine, "computed_torque")
+    gains = checked("computed_torque", {"kp": kp, "kd": kd}, dict.fromkeys(("kp", "kd"), machine.nv))
+    wanted = wanted_accelerations(machine, (q, qd), (q_ref, qd_ref, qdd_ref), gains["kp"], gains["kd"])
+    return inverse_dynamics.function(machine, q, qd, wanted, world=world)
 
 
 @algorithm(
     inputs=SIGNALS,
-    outputs={"tau": ("nv",)},
+    outputs={"tau": ("nu",)},
     uses="gravity base_motion",
     torques_only=True,
     kp=REQUIRED,
     kd=REQUIRED,
 )
 def passivity_control(
-    tree: Tree,
+    machine: AnyMachine,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     q_ref: Sequence[Scalar],
@@ -86,10 +86,10 @@ def passivity_control(
     model are made up for.
 
     Args:
-        tree: a robot with rigid drives.
+        machine: a robot with rigid drives; with loops, in the coordinates that lead.
         q: positions (nq).
         qd: velocities (nv).
-        q_ref: where the joints should be.
+        q_ref: where the joints should be; of a quaternion the error is the turn to it, see `linkwise.control.tracking`.
         qd_ref: their velocities there.
         qdd_ref: their accelerations there.
         world: gravity and base motion.
@@ -98,35 +98,53 @@ def passivity_control(
 
     Source: [Hua] (37)-(42), which are Slotine and Li's for rigid joints.
     """
-    _check(tree, "passivity_control")
-    gains = checked("passivity_control", {"kp": kp, "kd": kd}, dict.fromkeys(("kp", "kd"), tree.nv))
-    qd_r, qdd_r, sigma = reference(q, qd, (q_ref, qd_ref, qdd_ref), gains["kp"], gains["kd"])
-    tau = reference_forces(tree, q, qd, qd_r, qdd_r, *world.seen_by_reference)
-    for body in tree.bodies:
+    _check(machine, "passivity_control")
+    gains = checked("passivity_control", {"kp": kp, "kd": kd}, dict.fromkeys(("kp", "kd"), machine.nv))
+    state, wanted = along_motion(machine, (q, qd), 1)[0], along_motion(machine, (q_ref, qd_ref, qdd_ref), 1)
+    reference = reference_velocity(machine, state, *wanted[:2], slopes(gains["kp"], gains["kd"]))  # (37)
+    sigma = [part(r) - v for r, v in zip(reference, qd, strict=True)]  # (38)
+    at = machine.at(q)
+    rates, bodies = at.rates(qd), at.tree.bodies
+    tau = law_forces(machine, at, state, rates, reference, *world.seen_by_reference)
+    for body in bodies:
         if body.is_single:
-            tau[body.v] = tau[body.v] + body.resistance(q, qd, [0.0] * tree.nv)
-    return ([t + d * s for t, d, s in zip(tau, gains["kd"], sigma, strict=True)],)
+            tau[body.v] = tau[body.v] + body.resistance(at.q, rates, [0.0] * at.tree.nv)
+    for v, d, s in zip(at.leads, gains["kd"], sigma, strict=True):
+        tau[v] = tau[v] + d * s
+    return (at.drives(tau),)
 
 
-def reference(
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    wanted: Sequence[Sequence[Scalar]],
-    kp: Sequence[float],
-    kd: Sequence[float],
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """Reference velocity (37), its rate, and sigma (38), from where the joints are and should be."""
-    slope = [p / d for p, d in zip(kp, kd, strict=True)]
-    q_ref, qd_ref, qdd_ref = wanted
-    qd_r = [v + s * (x - y) for v, s, x, y in zip(qd_ref, slope, q_ref, q, strict=True)]
-    qdd_r = [a + s * (x - y) for a, s, x, y in zip(qdd_ref, slope, qd_ref, qd, strict=True)]
-    return qd_r, qdd_r, [r - v for r, v in zip(qd_r, qd, strict=True)]
+def law_forces(
+    machine: AnyMachine, at: Any, state: Sequence[Scalar], rates: Sequence[Scalar], reference: Sequence[Scalar],
+    *felt: Any,
+) -> list[Scalar]:  # fmt: skip
+    """M qdd_r + C(q, qd) qd_r + g at all coordinates of the tree.
+
+    Where others follow what leads, the reference velocity of all is G qd_r and its rate G qdd_r + G_dot qd_r, by which
+    M_dot - 2 C of what leads stays skew-symmetric.
+
+    Args:
+        machine: what moves.
+        at: the machine where it is.
+        state: positions of what leads, with one rate more than `at` has.
+        rates: velocities of the tree.
+        reference: the reference velocity of what leads, with one rate more too.
+        felt: what surrounds the robot, as `reference_forces` takes it.
+    """
+    every = machine.at(state).rates(reference)
+    return reference_forces(at.tree, at.q, rates, [without_last(x) for x in every], [rate(x) for x in every], *felt)
 
 
-def _check(tree: Tree, controller: str) -> None:
-    refuse_floating(controller, tree)
-    if tree.elastic_bodies:
+def slopes(kp: Sequence[float], kd: Sequence[float]) -> list[float]:
+    """By which errors decay where sigma is zero."""
+    return [p / d for p, d in zip(kp, kd, strict=True)]
+
+
+def _check(machine: AnyMachine, controller: str) -> None:
+    refuse_floating(controller, machine)
+    elastic = machine.tree.elastic_bodies
+    if elastic:
         raise LinkwiseError(
-            f"{controller}: expected rigid drives, got an elastic one at joint {tree.elastic_bodies[0][0].name!r}. Use"
+            f"{controller}: expected rigid drives, got an elastic one at joint {elastic[0][0].name!r}. Use"
             " cascaded_control, or robot.rigid()."
         )

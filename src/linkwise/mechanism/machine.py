@@ -14,6 +14,7 @@ from linkwise.mechanism.linkage import Linkage
 from linkwise.mechanism.series import along_motion
 from linkwise.mechanism.structure import Structure, structure_of
 from linkwise.robot.joint import Kind
+from linkwise.robot.leading import looped_groups
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Body, Tree
 from linkwise.scalar import Scalar
@@ -85,6 +86,11 @@ class Machine:
         slots = robot.opened().slots
         places = [slots[n].v + k for n in robot.drives for k in range(slots[n].nv)]
         return tuple(places[k] for k in self.drives)
+
+    @property
+    def looped(self) -> list[set[str]]:
+        """The joints that lie in loops, those together whose loops share one."""
+        return looped_groups(self.structure.robot)
 
     @property
     def unknowns(self) -> tuple[Scalar, ...]:

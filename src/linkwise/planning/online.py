@@ -253,8 +253,9 @@ def scaler(
     if drives_of(robot).levels:
         soft = next(j.name for j in robot.joints if j.is_elastic)
         raise InputError(
-            f"scaler: expected rigid drives, got the elastic joint {soft!r}. Its torque depends on the fourth derivative"
-            " of the reference's time, of which the scaler decides the third. Use robot.rigid(), or lw.retime before."
+            f"scaler: expected rigid drives, got the elastic joint {soft!r}. Its torque depends on the fourth"
+            " derivative of the reference's time, of which the scaler decides the third. Use robot.rigid(), or"
+            " lw.retime before."
         )
     surroundings = Environment.of(robot, None, external)
     if not surroundings.steady:

@@ -32,8 +32,8 @@ def path_forces(
 
         tau = m s_ddot + c s_dot^2 + g
 
-    m = M q', c = M q'' + C(q, q') q', and g holds gravity, springs and external wrenches. Inverse dynamics is run on series in s, so that
-    each part comes with its derivative.
+    m = M q', c = M q'' + C(q, q') q', and g holds gravity, springs and external wrenches. Inverse dynamics is run on
+    series in s, so that each part comes with its derivative.
 
     Args:
         machine: the robot.
@@ -82,7 +82,7 @@ def path_parts(
     qddd: Sequence[Scalar],
     world: World,
 ) -> Outputs:
-    """The parts of the torques along a path with friction, as the rows m, c, g, a, b, and their derivatives by s; and q'.
+    """The parts of the torques along a path with friction: the rows m, c, g, a, b and their derivatives by s; and q'.
 
         tau = m s_ddot + c s_dot^2 + g + a + b s_dot
 

@@ -131,7 +131,7 @@ class _Program:
         return least if np.isfinite(least) else -np.inf
 
     def _entered(self, a: Array) -> Array:
-        """Speeds within the limits, from others that are beyond: limits are wide at first, and narrowed step by step."""
+        """Speeds within the limits, from others beyond: limits are wide at first, and narrowed step by step."""
         for _ in range(ENTERING):
             beyond = self.limits.room - self._least(a)
             if beyond < 1.0:
@@ -261,7 +261,7 @@ class _Iterate:
 
 
 def _quadrature(places: Array) -> Array:
-    """The integral from 0 up to each place of the polynomial through values at all of them: Simpson's rule for three."""
+    """The integral up to each place of the polynomial through values at all of them: for three Simpson's rule."""
     powers = np.arange(len(places))
     return np.asarray((places[:, None] ** (powers + 1) / (powers + 1)) @ np.linalg.inv(places[:, None] ** powers))
 

@@ -132,11 +132,8 @@ def _local(model: PathModel) -> list[str]:
         why.append(f"torques of elastic drives depend on derivative {2 + model.stretch} of the path's parameter")
     if not model.environment.steady:
         why.append("torques depend on the time at which the robot is somewhere")
-    neglected = drives_of(model.robot).neglected
-    return [
-        *([f"{', and '.join(why)}: the timing is a local optimum"] if why else []),
-        *([neglected] if neglected else []),
-    ]
+    local = f"{', and '.join(why)}: the timing is a local optimum" if why else ""
+    return [note for note in (local, drives_of(model.robot).neglected) if note]
 
 
 def _refined(model: PathModel, path: Path, intervals: int, method: str) -> tuple[Solved, float, int]:

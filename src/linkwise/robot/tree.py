@@ -141,6 +141,11 @@ class Tree:
         return names | {f"{b.name}.motor": {e.v} for b, e in self.elastic_bodies}
 
     @property
+    def looped(self) -> list[set[str]]:
+        """The joints that lie in loops: none."""
+        return []
+
+    @property
     def unknowns(self) -> tuple[Scalar, ...]:
         """Positions that a machine with loops is given beside those that lead: none."""
         return ()

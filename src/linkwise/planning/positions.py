@@ -94,7 +94,7 @@ def inverse_kinematics(
     q = np.broadcast_to(start, (*batch, start.shape[-1])).reshape(-1, start.shape[-1])
     problem = _Problem(robot, frame, weights, moving, float(tolerance))
     found = problem.solve(T, problem.inside(q), iterations)
-    if robot.loops:
+    if robot.follows:
         found = problem.assembled(T, found)
     rng = np.random.default_rng(seed)
     for _ in range(restarts):
@@ -102,13 +102,13 @@ def inverse_kinematics(
         if not len(rows):
             break
         again = problem.solve(T[rows], problem.random(q[rows], rng), iterations)
-        if robot.loops:
+        if robot.follows:
             again = problem.assembled(T[rows], again)
         error = found.position_error[rows] ** 2 + found.rotation_error[rows] ** 2
         better = again.converged | (again.position_error**2 + again.rotation_error**2 < error)
         for all_, some in zip(found, again, strict=True):
             all_[rows[better]] = some[better]
-    leads = found.q[:, list(structure_of(robot).lead_q)] if robot.loops else _with_motors(robot, found.q)
+    leads = found.q[:, list(structure_of(robot).lead_q)] if robot.follows else _with_motors(robot, found.q)
     q = leads.reshape(*batch, robot.nq)
     errors = found.position_error.reshape(batch), found.rotation_error.reshape(batch)
     return Reached(q, found.converged.reshape(batch), *errors)
@@ -145,7 +145,7 @@ class _Problem:
     def random(self, q: Array, rng: np.random.Generator) -> Array:
         """Positions drawn at random for the joints that move; the given ones where loops cannot be closed there."""
         drawn = np.where(self.free, rng.uniform(self.range[0], self.range[1], q.shape), q)
-        if not self.machine.loops:
+        if not self.machine.follows:
             return drawn
         found = compile(self.machine).positions(drawn[:, list(structure_of(self.machine).lead_q)])
         return np.where(found.converged[:, None], found.q, q)
@@ -171,7 +171,7 @@ class _Problem:
     def solve(self, T: Array, q: Array, iterations: int) -> Reached:
         """Steps for the rows that have not converged."""
         rows = np.arange(len(q))
-        best, errors = q.copy(), np.full((len(q), 3 if self.machine.loops else 2), np.inf)
+        best, errors = q.copy(), np.full((len(q), 3 if self.machine.follows else 2), np.inf)
         here, target, damping = q.copy(), T, np.ones(len(q))
         for _ in range(iterations):
             moved, before, after = self.kernel(here, target, damping, *self._extra)
@@ -228,7 +228,7 @@ def _targets(pose: Any, mask: Any) -> tuple[Array, Array]:
 
 def _start(robot: Robot, guess: Any) -> Array:
     """Where to start: as given, or zero."""
-    if isinstance(guess, Mapping) and robot.loops:
+    if isinstance(guess, Mapping) and robot.follows:
         reference = {n: robot.q()[s.q : s.q + s.nq] for n, s in robot.slots.items()}
         end = given(robot, {**reference, **guess}, "inverse_kinematics guess")
         return end.q if end.near is None else end.near
@@ -265,7 +265,7 @@ def _moving(robot: Robot, joints: Iterable[str] | None) -> Array:
 
 def _closed(robot: Robot, q: Array) -> Array:
     """Positions of the whole tree, from those of what leads or of all joints."""
-    if not robot.loops or q.shape[-1] == robot.opened().nq != robot.nq:
+    if not robot.follows or q.shape[-1] == robot.opened().nq != robot.nq:
         return q
     found = compile(robot).positions(q)
     if not np.all(found.converged):

@@ -29,11 +29,11 @@ KEPT = 64  # kernels
 def step_kernel(robot: Robot, frame: str) -> Compiled:
     """(q, T, damping, weights, moving, lower, upper) -> q_next, before, after: one step towards a pose T.
 
-    `before` and `after` are the squared errors of position and rotation; with loops, in which q are positions of all
-    joints, also of closure.
+    `before` and `after` are the squared errors of position and rotation; where joints follow others, with q positions of
+    all, also of closure.
     """
-    nq, nv, errors = robot.opened().nq, robot.opened().nv, 3 if robot.loops else 2
-    part = structure_of(robot).part if robot.loops else None
+    nq, nv, errors = robot.opened().nq, robot.opened().nv, 3 if robot.follows else 2
+    part = structure_of(robot).part if robot.follows else None
 
     def step(tree: Tree, *inputs: list[Scalar]) -> Sequence[Sequence[Scalar]]:
         """One damped step towards a pose, and the squared errors before and after it."""
@@ -82,9 +82,9 @@ def _step(
 def _error(
     tree: Tree, frame: str, part: Partition | None, q: Sequence[Scalar], target: Pose, weights: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[list[Scalar]]]:
-    """The weighted error of a frame's pose in the target's axes, then what loops are open by, and derivatives of both.
+    """The weighted error of a frame's pose in the target's axes, then what loops are open by and joints are off curves.
 
-    These are along tangent vectors.
+    Derivatives of all are along tangent vectors.
     """
     i, X = tree.place(frame)
     here = world_pose(tree, q, i) @ X
@@ -105,6 +105,10 @@ def _error(
         slopes = [row for cut in every for row in cut.jacobian()]
         e += [gap[r] * part.weights[r] for r in part.rows]
         rows += [[x * part.weights[r] for x in slopes[r]] for r in part.rows]
+        for c in part.couplings:
+            slope = c.coupling.value(q[c.of_q], 1)
+            e.append(q[c.q] - c.coupling.value(q[c.of_q]))
+            rows.append([1.0 if v == c.v else -slope if v == c.of_v else 0.0 for v in range(tree.nv)])
     return e, rows
 
 
@@ -129,7 +133,7 @@ def _quaternion(R: Mat3) -> tuple[Vec3, Scalar]:
 
 
 def _squares(e: Sequence[Scalar]) -> list[Scalar]:
-    """The squared errors of position and rotation, and of closure where there are loops."""
+    """The squared errors of position and rotation, and of closure where joints follow others."""
     found = [dot(Vec3(*e[k : k + 3]), Vec3(*e[k : k + 3])) for k in (0, 3)]
     return [*found, sum((x * x for x in e[6:]), 0.0)] if e[6:] else found
 

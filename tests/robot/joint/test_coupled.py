@@ -138,17 +138,32 @@ def test_refusals(make, message):
         make()
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda robot: lw.retime(robot, [[0.0, 0.0], [0.1, 0.1]], effort=10.0),
-        lambda robot: lw.inverse_kinematics(robot, "shank", np.eye(4)),
-        lambda robot: lw.scaler(robot, effort=1.0, effort_rate=1.0),
-    ],
-)
-def test_what_does_not_know_couplings_says_so(call):
-    with pytest.raises(lw.InputError, match="expected a robot without coupled joints, got 'knee'"):
-        call(leg())
+def test_a_pose_is_reached_along_the_course():
+    """The joints that follow are on their curves where the frame is where it should be."""
+    robot = leg()
+    dyn, q = lw.compile(robot), np.random.default_rng(1).uniform(-0.8, 0.8, (5, 2))
+    reached = lw.inverse_kinematics(robot, "shank", dyn.pose(q, "shank"))
+    assert reached.converged.all()
+    assert reached.q.shape == (5, 2)
+    np.testing.assert_allclose(dyn.pose(reached.q, "shank"), dyn.pose(q, "shank"), atol=1e-7)
+
+
+def test_a_slowed_reference_keeps_limits_of_the_course():
+    """The parts of the joint that follow are limited in what they do to the drives."""
+    robot = leg()
+
+    def reference(s):
+        wave = 0.5 * np.stack([np.sin(5.0 * s + k * np.pi / 2.0) for k in range(4)])
+        scale = 5.0 ** np.arange(4)[:, None, None]
+        return list(scale * np.stack([wave - [[0.0], *[[0.0]] * 3], -wave], axis=-1))
+
+    free = lw.scaler(robot, effort=1e4).run(reference, 0.8)
+    tau = lw.compile(robot).inverse_dynamics(free.q, free.qd, free.qdd)
+    np.testing.assert_allclose(free.tau, tau, atol=1e-9)
+    top = 0.7 * np.abs(tau).max()
+    run = lw.scaler(robot, effort=top).run(reference, 0.8)
+    assert run.kept.all()
+    assert np.abs(lw.compile(robot).inverse_dynamics(run.q, run.qd, run.qdd)).max() <= top
 
 
 def test_plans_keep_limits_of_torques():
@@ -160,10 +175,3 @@ def test_plans_keep_limits_of_torques():
     assert np.abs(tau).max() < 80.2
     assert np.abs(plan.tau_dot(t)).max() < 2005.0
     np.testing.assert_allclose(plan.tau(t), tau, atol=1e-10)
-
-
-@pytest.mark.parametrize("name", ["computed_torque", "passivity_control"])
-def test_controllers_are_of_trees(name):
-    for robot in (leg(), lw.load("fivebar")):
-        with pytest.raises(lw.LinkwiseError, match=f"{name}: expected a tree"):
-            lw.compile(robot, getattr(lw.control, name), kp=1.0, kd=1.0)

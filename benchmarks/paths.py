@@ -106,12 +106,12 @@ def steps(count: int = 3000) -> dict:
     points = np.random.default_rng(0).uniform(0.2, 0.8, (4, 6))
     motion = lw.planning.Path.through(points, robot).eased().derivatives(scaler.places / 4.0 + 0.3)
     motion = motion * (4.0 ** -np.arange(4.0))[:, None, None]
-    rows = scaler._parts(*motion)
+    rows, slopes = scaler._parts(*motion)
     found = {}
     calls = {
         "step": lambda: scaler.step(*motion),
         "parts of torques": lambda: scaler._parts(*motion),
-        "decisions": lambda: scaler._decide(rows),
+        "decisions": lambda: scaler._decide(rows, slopes),
     }
     for name, call in calls.items():
         call()

@@ -215,7 +215,7 @@ def test_a_law_is_its_own_integral(degree):
     law = TimeLaw(x, y)
     for k in range(3):
         span = quad(lambda h, k=k: np.polyval(y[::-1, k], h) ** -0.5, 0.0, x[k + 1] - x[k], epsabs=1e-13)
-        assert abs(law.t[k + 1] - law.t[k] - span[0]) < 1e-12
+        assert abs(law.t[k + 1] - law.t[k] - span[0]) < (1e-12 if degree == 2 else 1e-9)
     t = np.linspace(1e-4, law.duration - 1e-4, 41)
     h = 1e-5
     (x0, *before), (x1, *after), (_, *now) = (
@@ -295,8 +295,11 @@ def test_refusals(path, limits, message):
 def test_robots_that_have_no_such_paths():
     with pytest.raises(lw.InputError, match="floating joint"):
         lw.retime(lw.random_tree(1, floating=True, joints=2), [[0.0], [1.0]])
-    with pytest.raises(lw.InputError, match="with loops, which would fall open"):
-        lw.scaler(lw.load("fourbar"))
-    soft = arm().replace(replace(arm().joint("joint2"), armature=0.0, drive=lw.Drive(stiffness=1e4)))
+    soft = arm().replace(replace(arm().joint("joint2"), armature=0.1, drive=lw.Drive(stiffness=1e4)))
     with pytest.raises(lw.InputError, match=r"robot\.rigid\(\)"):
-        lw.retime(soft, [[0.0] * 8, [1.0] * 8])
+        lw.scaler(soft)
+    with pytest.raises(lw.InputError, match="without jumps of derivative 3, on which springs of drives would tear"):
+        lw.retime(soft, CubicSpline([0.0, 1.0, 2.0, 3.0, 4.0], points(0, 5)))
+    short = lw.planning.Path(lambda s: np.zeros((4, len(s), 7)), 0.0, 1.0, width=7)
+    with pytest.raises(lw.InputError, match="expected 4 derivatives of positions"):
+        lw.retime(soft, short, effort=100.0)

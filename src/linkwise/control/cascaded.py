@@ -181,8 +181,8 @@ class _Here(NamedTuple):
     at: Any
     q: Vector
     still: Vector
-    qd: Vector
-    reference: Vector
+    qd: Sequence[Scalar]
+    reference: Sequence[Scalar]
     sigma: Vector
     torques: dict[int, Scalar]
 
@@ -222,7 +222,7 @@ class _LoadLaw:
         qd = at.rates(_jets([self.padded(x, False) for x in motion[1 : rates + 2]]))
         goal = self._series(wanted, rates + 1)
         slope = [*slopes(self.gains["kp"], kd), *[0.0] * (links.nv - n)]
-        lead = reference_velocity(links, ahead, *goal[:2], slope)
+        lead = reference_velocity(links, ahead, goal[0], goal[1], slope)
         sigma = [cut(r, rates) - v for r, v in zip(lead, _jets(motion[1 : rates + 2]), strict=False)][:n]
         q, around = self._filled(at), self.world.each(lambda x: cut(x, rates))
         every = links.at(ahead).rates(lead)

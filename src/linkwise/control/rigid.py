@@ -11,7 +11,7 @@ from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.control.gains import checked, refuse_floating
 from linkwise.control.tracking import reference_velocity, wanted_accelerations
 from linkwise.errors import LinkwiseError
-from linkwise.jet import part, rate, without_last
+from linkwise.jet import part
 from linkwise.mechanism.machine import AnyMachine
 from linkwise.mechanism.series import along_motion
 from linkwise.scalar import Scalar
@@ -82,8 +82,8 @@ def passivity_control(
 
         tau = M qdd_r + C(q, qd) qd_r + g + kd sigma,   qd_r = qd_ref + kp / kd (q_ref - q),   sigma = qd_r - qd
 
-    C is never formed: `reference_forces` evaluates the sum with M_dot - 2 C skew-symmetric. Friction and springs of the
-    model are made up for.
+    C is never formed: `reference_forces` evaluates the sum with M_dot - 2 C skew-symmetric, with loops too. Friction and
+    springs of the model are made up for.
 
     Args:
         machine: a robot with rigid drives; with loops, in the coordinates that lead.
@@ -101,38 +101,18 @@ def passivity_control(
     _check(machine, "passivity_control")
     gains = checked("passivity_control", {"kp": kp, "kd": kd}, dict.fromkeys(("kp", "kd"), machine.nv))
     state, wanted = along_motion(machine, (q, qd), 1)[0], along_motion(machine, (q_ref, qd_ref, qdd_ref), 1)
-    reference = reference_velocity(machine, state, *wanted[:2], slopes(gains["kp"], gains["kd"]))  # (37)
+    reference = reference_velocity(machine, state, wanted[0], wanted[1], slopes(gains["kp"], gains["kd"]))  # (37)
     sigma = [part(r) - v for r, v in zip(reference, qd, strict=True)]  # (38)
     at = machine.at(q)
-    rates, bodies = at.rates(qd), at.tree.bodies
-    tau = law_forces(machine, at, state, rates, reference, *world.seen_by_reference)
-    for body in bodies:
+    rates, every = at.rates(qd), machine.at(state).rates(reference)
+    qd_r, qdd_r = ([part(x, k) for x in every] for k in (0, 1))  # of all joints: G qd_r, G qdd_r + G_dot qd_r
+    tau = reference_forces(at.tree, at.q, rates, qd_r, qdd_r, *world.seen_by_reference)
+    for body in at.tree.bodies:
         if body.is_single:
             tau[body.v] = tau[body.v] + body.resistance(at.q, rates, [0.0] * at.tree.nv)
     for v, d, s in zip(at.leads, gains["kd"], sigma, strict=True):
         tau[v] = tau[v] + d * s
     return (at.drives(tau),)
-
-
-def law_forces(
-    machine: AnyMachine, at: Any, state: Sequence[Scalar], rates: Sequence[Scalar], reference: Sequence[Scalar],
-    *felt: Any,
-) -> list[Scalar]:  # fmt: skip
-    """M qdd_r + C(q, qd) qd_r + g at all coordinates of the tree.
-
-    Where others follow what leads, the reference velocity of all is G qd_r and its rate G qdd_r + G_dot qd_r, by which
-    M_dot - 2 C of what leads stays skew-symmetric.
-
-    Args:
-        machine: what moves.
-        at: the machine where it is.
-        state: positions of what leads, with one rate more than `at` has.
-        rates: velocities of the tree.
-        reference: the reference velocity of what leads, with one rate more too.
-        felt: what surrounds the robot, as `reference_forces` takes it.
-    """
-    every = machine.at(state).rates(reference)
-    return reference_forces(at.tree, at.q, rates, [without_last(x) for x in every], [rate(x) for x in every], *felt)
 
 
 def slopes(kp: Sequence[float], kd: Sequence[float]) -> list[float]:

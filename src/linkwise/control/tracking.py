@@ -31,8 +31,8 @@ def reference_velocity(machine: AnyMachine, q: Vector, q_ref: Vector, qd_ref: Ve
             continue
         moves, off = _Moves.of(kind, x), _Turn.of(kind, x, x_ref)
         goes = [v + k * e for v, k, e in zip(moves.rates(x_ref, v_ref), s, moves.off(x_ref), strict=False)]
-        decay = off.inverse @ Vec3(*(k * e for k, e in zip(s[moves.count :], off.turn, strict=True)))
-        found[to] = [*moves.velocity(goes), *(off.R @ (Vec3(*v_ref[moves.count :]) + decay))]
+        decay = off.inverse @ Vec3(*(k * e for k, e in zip(s[moves.width :], off.turn, strict=True)))
+        found[to] = [*moves.velocity(goes), *(off.R @ (Vec3(*v_ref[moves.width :]) + decay))]
     return found
 
 
@@ -74,8 +74,8 @@ def wanted_accelerations(
             continue
         x, x_ref, v_ref = series[0][at], goal[0][at], goal[1][to]
         moves, off = _Moves.of(kind, x), _Turn.of(kind, x, x_ref)
-        n, here = moves.count, moves.rates(x, [Jet([v, 0.0]) for v in qd[to]])
-        goes = []
+        n, here = moves.width, moves.rates(x, [Jet([v, 0.0]) for v in qd[to]])
+        goes: list[Scalar] = []
         for e, e_dot, k, y in zip(moves.off(x_ref), moves.rates(x_ref, v_ref), p, d, strict=False):
             now = here[len(goes)]
             goes.append(part(e_dot, 1) - part(now, 1) + y * (part(e_dot) - part(now)) + k * part(e))
@@ -95,23 +95,23 @@ class _Moves(NamedTuple):
 
     kind: Kind
     x: Vector
-    count: int
+    width: int
 
     @classmethod
     def of(cls, kind: Kind, x: Vector) -> _Moves:
         return cls(kind, x, kind.quaternion.start if kind.quaternion else 0)
 
     def off(self, x_ref: Vector) -> list[Scalar]:
-        return [b - a for a, b in zip(self.x[: self.count], x_ref, strict=False)]
+        return [b - a for a, b in zip(self.x[: self.width], x_ref, strict=False)]
 
     def rates(self, x: Vector, v: Vector) -> list[Scalar]:
-        return self.kind.q_dot(x, v)[: self.count]
+        return self.kind.q_dot(x, v)[: self.width]
 
     def velocity(self, rates: Vector) -> list[Scalar]:
         """The velocity in the joint's own axes at which these numbers change at such rates."""
-        if not self.count:
+        if not self.width:
             return []
-        return self.kind.tangent(self.x, [*rates, *[0.0] * (self.kind.nq - self.count)])[: self.count]
+        return self.kind.tangent(self.x, [*rates, *[0.0] * (self.kind.nq - self.width)])[: self.width]
 
 
 class _Turn(NamedTuple):
@@ -124,7 +124,8 @@ class _Turn(NamedTuple):
 
     @classmethod
     def of(cls, kind: Kind, x: Vector, x_ref: Vector) -> _Turn:
-        (ax, ay, az, a_w), (bx, by, bz, b_w) = (kind.normalised(y)[kind.quaternion] for y in (x, x_ref))
+        own = kind.quaternion or slice(0)
+        (ax, ay, az, a_w), (bx, by, bz, b_w) = (kind.normalised(y)[own] for y in (x, x_ref))
         a, b = Vec3(ax, ay, az), Vec3(bx, by, bz)
         v, w = b * a_w - a * b_w - cross(a, b), a_w * b_w + dot(a, b)
         sign = where(less(part(w), 0.0), -1.0, 1.0)
@@ -132,7 +133,7 @@ class _Turn(NamedTuple):
         square = dot(s, s)
         B = EYE3 * (1.0 - square) + hat(s) * 2.0 + _outer(s) * 2.0
         scale = 1.0 + square
-        return cls(from_quaternion(*v, w), s * 4.0, B, B.T * (1.0 / (scale * scale)))
+        return cls(from_quaternion(v.x, v.y, v.z, w), s * 4.0, B, B.T * (1.0 / (scale * scale)))
 
 
 def _outer(v: Vec3) -> Mat3:

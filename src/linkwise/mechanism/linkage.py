@@ -97,7 +97,9 @@ class Linkage:
         if self._unit_forces:
             rows = {v: passed.own(self) for v, passed in self._unit_forces.items()}
             lead = {v: k for k, v in enumerate(self.part.independent)}
-            return [[-rows[v][k] if v in rows else float(lead.get(v) == k) for v in range(self.tree.nv)] for k in range(n)]
+            return [
+                [-rows[v][k] if v in rows else float(lead.get(v) == k) for v in range(self.tree.nv)] for k in range(n)
+            ]
         return [self.rates([1.0 if i == k else 0.0 for i in range(n)]) for k in range(n)]
 
     def gathered(self, columns: Sequence[Sequence[Scalar]]) -> list[Vector]:

@@ -27,6 +27,8 @@ Reference = Callable[[Array], Any]
 SHARES = np.array([1.0, 0.5, 0.0, 0.0])
 STOPS = np.array([0.25, 0.25, 0.25, 0.12])
 SLOWER, SLOWEST = 0.8, 1e-3  # speeds tried at the start
+SWINGS = 3.0  # of effort / effort_rate, within which is seen ahead
+FEWEST, MOST = 40, 1000  # points that are
 
 
 class Scaled(NamedTuple):
@@ -225,7 +227,7 @@ def scaler(
     effort_rate: Any = None,
     external: Any = None,
     dt: float = 1e-3,
-    preview: int = 40,
+    preview: int | None = None,
     spacing: float = 0.005,
 ) -> Scaler:
     """What slows a running reference just enough that limits of velocity, effort and effort rate are kept.
@@ -245,7 +247,10 @@ def scaler(
             of joints that follow too, and effort of drives.
         external: constant wrenches on the robot by frame or link.
         dt: the time of a sample, s.
-        preview: how many points of the reference are seen ahead: enough to brake within them, and at least 4.
+        preview: how many points of the reference are seen ahead: enough to brake within them, and at least 4. Torques
+            take 2 effort / effort_rate to swing from one limit to the other, so that braking takes a multiple of that:
+            three times effort / effort_rate of the slowest drive without it, and at least 40 points. With fewer the
+            scaler may find a limit ahead when it is too late to brake, and `kept` is then False.
         spacing: between those points, in the reference's time, s.
     """
     a_robot(robot, "scaler")
@@ -266,6 +271,14 @@ def scaler(
     bounds = Bounds.of(robot, "scaler", velocity=velocity, effort=effort, effort_rate=effort_rate)
     if not (bounds.has("effort") or bounds.has("effort_rate") or bounds.has("velocity")):
         raise InputError("scaler: expected a limit, got none. Give effort=..., effort_rate=... or velocity=....")
-    times = positive(dt, "scaler dt"), whole(preview, 4, "scaler preview"), positive(spacing, "scaler spacing")
+    sample, apart = positive(dt, "scaler dt"), positive(spacing, "scaler spacing")
+    points = _points(bounds, apart) if preview is None else whole(preview, 4, "scaler preview")
     loads = {name: load(0.0) for name, load in surroundings.loads.items()}
-    return Scaler(robot, bounds, loads, *times)
+    return Scaler(robot, bounds, loads, sample, points, apart)
+
+
+def _points(bounds: Bounds, spacing: float) -> int:
+    """How many points are seen ahead, so that the slowest drive can brake within them."""
+    both = np.isfinite(bounds.effort) & np.isfinite(bounds.effort_rate)
+    slowest = float((bounds.effort[both] / bounds.effort_rate[both]).max(initial=0.0))
+    return int(np.clip(np.ceil(SWINGS * slowest / spacing), FEWEST, MOST))

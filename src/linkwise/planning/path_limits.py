@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,11 +77,11 @@ class PathLimits:
             return np.vstack(found), np.concatenate(J) if slopes else np.zeros(0)
         bend = self._friction(w, u, slopes) if self.rows.model.has_friction else None
         if self.tau is not None:
-            extra, by = (x[..., self.effort, :] for x in bend[0]) if bend else (0.0, 0.0)
-            add(_value(self.tau, z) + extra, self.tau[:3] + by)
+            more: Sequence[Any] = [x[..., self.effort, :] for x in bend[0]] if bend else (0.0, 0.0)
+            add(_value(self.tau, z) + more[0], self.tau[:3] + more[1])
         if self.tau_dot is not None:
-            extra, by = (x[..., self.rate, :] for x in bend[1]) if bend else (0.0, 0.0)
-            add(_value(self.tau_dot, z) + extra, self.tau_dot[:3] + by, 1.0 / w, -0.5 / (w * y))
+            more = [x[..., self.rate, :] for x in bend[1]] if bend else (0.0, 0.0)
+            add(_value(self.tau_dot, z) + more[0], self.tau_dot[:3] + more[1], 1.0 / w, -0.5 / (w * y))
         return np.vstack(found), np.concatenate(J) if slopes else np.zeros(0)
 
     def _torques(self, z: Array, slopes: bool) -> Iterator[tuple[Array, Array]]:

@@ -67,7 +67,8 @@ class PathModel:
         self.smooth = any(bounds.has(name) for name in SMOOTH)
         self.stretch = 2 * drives_of(robot).levels  # further derivatives that elastic drives take
         self.plain = not self.stretch and environment.steady
-        self._forces, self._force_rates = _plain_kernels(robot, environment) if self.plain else (None, None)
+        plain: Sequence[Any] = _plain_kernels(robot, environment) if self.plain else (None, None)
+        self._forces, self._force_rates = plain
         self._rates = bounds.has("effort_rate") or (self.smooth and not self.stretch)
         self.order = max(2 + self.stretch + self._rates, 3 if bounds.has("jerk") else 2)
 
@@ -136,9 +137,8 @@ class PathModel:
         z = np.concatenate([z[: max(self.order, ORDER)], np.zeros((max(ORDER - len(z), 0), len(x)))])
         speeds = [s[:, None] for s in in_time(np.sqrt(z[0]), list(z[1:]))]
         q, *rates = self.leads(path, x)
-        first = composed(rates, speeds[: ORDER - 1])  # of what leads by x, as it changes in time
-        q1, q1_dot, q1_ddot = (*first, *[0.0] * (ORDER - len(first)))
-        w, u, j = (*speeds[:ORDER], *[0.0] * (ORDER - len(speeds)))
+        w, u, j = speeds[:ORDER]
+        q1, q1_dot, q1_ddot = composed(rates, [w, u])  # by x, as it changes in time
         motion = (q, q1 * w, q1_dot * w + q1 * u, q1_ddot * w + 2.0 * q1_dot * u + q1 * j)
         if self._force_rates:
             return Motion(*motion, *self._force_rates(*motion))

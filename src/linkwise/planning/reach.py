@@ -29,8 +29,8 @@ KEPT = 64  # kernels
 def step_kernel(robot: Robot, frame: str) -> Compiled:
     """(q, T, damping, weights, moving, lower, upper) -> q_next, before, after: one step towards a pose T.
 
-    `before` and `after` are the squared errors of position and rotation; where joints follow others, with q positions of
-    all, also of closure.
+    `before` and `after` are the squared errors of position and rotation; where joints follow others, and q are
+    positions of all, also of closure.
     """
     nq, nv, errors = robot.opened().nq, robot.opened().nv, 3 if robot.follows else 2
     part = structure_of(robot).part if robot.follows else None

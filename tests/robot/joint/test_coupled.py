@@ -148,24 +148,6 @@ def test_a_pose_is_reached_along_the_course():
     np.testing.assert_allclose(dyn.pose(reached.q, "shank"), dyn.pose(q, "shank"), atol=1e-7)
 
 
-def test_a_slowed_reference_keeps_limits_of_the_course():
-    """The parts of the joint that follow are limited in what they do to the drives."""
-    robot = leg()
-
-    def reference(s):
-        wave = 0.5 * np.stack([np.sin(5.0 * s + k * np.pi / 2.0) for k in range(4)])
-        scale = 5.0 ** np.arange(4)[:, None, None]
-        return list(scale * np.stack([wave - [[0.0], *[[0.0]] * 3], -wave], axis=-1))
-
-    free = lw.scaler(robot, effort=1e4).run(reference, 0.8)
-    tau = lw.compile(robot).inverse_dynamics(free.q, free.qd, free.qdd)
-    np.testing.assert_allclose(free.tau, tau, atol=1e-9)
-    top = 0.7 * np.abs(tau).max()
-    run = lw.scaler(robot, effort=top).run(reference, 0.8)
-    assert run.kept.all()
-    assert np.abs(lw.compile(robot).inverse_dynamics(run.q, run.qd, run.qdd)).max() <= top
-
-
 def test_plans_keep_limits_of_torques():
     robot, limits = leg(), [lw.limit.joints(effort=80.0, effort_rate=2000.0)]
     plan = lw.plan(robot, [0.0, 0.0], [0.7, -0.7], lw.cost.time(), limits, progress=False)

@@ -82,8 +82,8 @@ def passivity_control(
 
         tau = M qdd_r + C(q, qd) qd_r + g + kd sigma,   qd_r = qd_ref + kp / kd (q_ref - q),   sigma = qd_r - qd
 
-    C is never formed: `reference_forces` evaluates the sum with M_dot - 2 C skew-symmetric, with loops too. Friction and
-    springs of the model are made up for.
+    C is never formed: `reference_forces` evaluates the sum with M_dot - 2 C skew-symmetric, with loops too. Friction
+    and springs of the model are made up for.
 
     Args:
         machine: a robot with rigid drives; with loops, in the coordinates that lead.

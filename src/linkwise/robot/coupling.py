@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from linkwise.errors import InputError
 from linkwise.robot.joint import Curve, Joint
 from linkwise.robot.link import Link
 from linkwise.scalar import Scalar
@@ -37,16 +36,6 @@ def couplings(joints: Iterable[Joint]) -> tuple[Coupling, ...]:
         if j.course is not None:
             found += [Coupling(f"{j.name}.{name}", j.name, c) for name, c in j.course.curves.items()]
     return tuple(found)
-
-
-def refuse_coupled(robot: object, what: str) -> None:
-    """Refuse a robot with couplings where they are not known yet."""
-    found = getattr(robot, "couplings", ())
-    if found:
-        raise InputError(
-            f"{what}: expected a robot without coupled joints, got {found[0].leader!r}, which others follow by curves."
-            " Functions of lw.compile(robot) know them; for this one use robot.opened(), or joints of other kinds."
-        )
 
 
 def uncoupled(joints: Iterable[Joint]) -> tuple[list[Joint], list[Link]]:

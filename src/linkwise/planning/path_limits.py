@@ -59,9 +59,10 @@ class PathLimits:
             for sign in (-1.0, 1.0):
                 found.append(self.room * room + sign * value)
                 if slopes:
-                    both = np.zeros((width, *by.shape[1:]))
-                    both[: len(by)] = sign * by
+                    both = sign * by
                     both[0] += self.room * by_room
+                    if len(by) < width:
+                        both = np.concatenate([both, np.zeros((width - len(by), *by.shape[1:]))])
                     J.append(np.swapaxes(both, 0, 1))
 
         if self.slowness is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cached_property
 from math import factorial
 
@@ -53,8 +54,9 @@ def fastest_smooth_law(model: PathModel, path: Path, intervals: int, tight: Arra
         intervals: about how many.
         tight: by which limits are divided in each interval, at least 1.
     """
-    with one_thread():
-        return _Program(model, path, path.grid(intervals), tight).solve()
+    program = _Program(model, path, path.grid(intervals), tight)
+    with one_thread() if program.timed else nullcontext():
+        return program.solve()
 
 
 class _Program:

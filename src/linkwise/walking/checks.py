@@ -54,7 +54,7 @@ def _check_kinds(problem: Problem) -> None:
 def _check_aims(problem: Problem) -> None:
     if any(isinstance(term, Time) for _, term in problem.minimize.terms):
         raise InputError("minimize: expected terms besides the time, which speed and step decide, got lw.cost.time().")
-    if any(c.base(problem.robot) for c in problem.subject_to):
+    if any(c.base(problem.robot) for c in problem.constraints):
         raise InputError("subject_to: expected the ground at rest, got a motion of the base.")
 
 

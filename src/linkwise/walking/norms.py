@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.errors import UnknownNameError
-from linkwise.walking.kernel import Array
+from linkwise.planning.curve import Array
 
 DATA = Path(__file__).with_name("data") / "bands.toml"
 QUIET = 0.005  # body weights below which a foot does not carry

@@ -9,9 +9,9 @@ import numpy as np
 from linkwise.figures import COLOURS, INK, style
 from linkwise.kernel.compile import compile
 from linkwise.planning.bounds import whole
+from linkwise.planning.curve import Array
 from linkwise.walking.features import leg
 from linkwise.walking.joints import REFERENCE
-from linkwise.walking.kernel import Array
 from linkwise.walking.norms import TITLES, band, bands, sources
 from linkwise.walking.stride import Stride
 from linkwise.walking.timetable import hull

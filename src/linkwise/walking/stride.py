@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from linkwise.errors import UnknownNameError
 from linkwise.planning.bounds import whole
-from linkwise.planning.curve import Curve
+from linkwise.planning.curve import Array, Curve
 from linkwise.walking.joints import called
-from linkwise.walking.kernel import FIGURE, Array
+from linkwise.walking.numbers import FIGURE
 from linkwise.walking.problem import Problem
 from linkwise.walking.reactions import JOINTS, LoadKernel
 from linkwise.walking.skeleton import GRAVITY

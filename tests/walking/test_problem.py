@@ -99,8 +99,7 @@ def test_wrong_problems_are_refused(wrong, words):
 def test_a_clearance_is_asked_of_the_swinging_foot_alone():
     problem = Problem(Person(), bounds=Bounds(clearance=0.01))
     program = problem.to_solve()
-    ground = [
-        (row.name, low) for row, low in zip(program.names, program.row_lower, strict=True) if row.label == "ground"
-    ]
+    rows = zip(program.names, program.row_lower, strict=True)
+    ground = [(row.name, low) for row, low in rows if row.label == "ground"]
     assert {name for name, low in ground if low > 0.0} == {"heel_l.y", "ball_l.y", "tip_l.y"}
     assert max(low for _, low in ground) == 0.01

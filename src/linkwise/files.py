@@ -6,7 +6,7 @@ import io
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from os import PathLike
@@ -76,6 +76,16 @@ def _take_after(part: Path, old: os.stat_result) -> None:
 
 
 # ---- reading
+
+
+def write_csv(path: Path, columns: Mapping[str, Any]) -> None:
+    """Columns by name, arrays with a row for each sample, as a .csv file."""
+    import csv
+
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*(x.tolist() for x in columns.values()), strict=True))
 
 
 @contextmanager

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.spatial import ConvexHull
 
 from linkwise.errors import LinkwiseError
 from linkwise.walking import KINDS, Bounds, Person
 from linkwise.walking.problem import Problem
-from linkwise.walking.timetable import hull
 
 BASE = {"contact": 135, "slip": 135, "ground": 65, "zmp": 90, "vertical": 21, "torque": 672,
         "arm_leg": 42, "self": 42, "symmetry": 76, "knee": 1}  # fmt: skip
@@ -29,18 +27,10 @@ def test_every_kind_can_be_left_out(kind):
     assert problem.counted == {**BASE, kind: 0}
 
 
-def test_the_hull_is_scipys():
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        points = rng.uniform(-1, 1, (9, 2))
-        found = {tuple(np.round(p, 9)) for p in hull(points.tolist())}
-        assert found == {tuple(np.round(points[k], 9)) for k in ConvexHull(points).vertices}
-
-
 def test_regions_of_the_zero_moment_point():
     """They hold their corners, and their facets are unit vectors."""
     problem = Problem(Person())
-    for m in map(problem.moment, problem.even(201).tolist()):
+    for m in map(problem.timetable.at, problem.timetable.even(201).tolist()):
         inside = m.corners @ m.facets[:, :2].T + m.facets[:, 2]
         assert inside.max() < 1e-9
         assert np.allclose(np.hypot(*m.facets[:, :2].T), 1.0)

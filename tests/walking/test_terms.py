@@ -64,7 +64,7 @@ def test_points_have_the_forces_of_strides():
     problem = Problem(lw.walking.Person(60.0, 1.7, "female"), control_points=8)
     x = near(problem)
     P, T = x.reshape(problem.basis.count, -1), problem.duration
-    loads = LoadKernel(problem.robot)(problem.held[0].motion(P, T), problem.supports(problem.grid))
+    loads = LoadKernel(problem.robot)(problem.held[0].motion(P, T), problem.timetable.supports(problem.grid))
     torques = sampled(problem, problem.robot.names, lambda p: p.tau, problem.grid)
     np.testing.assert_allclose(torques.values(P, T), loads.tau, atol=1e-9 * np.abs(loads.tau).max())
     names = list(JOINTS.values())

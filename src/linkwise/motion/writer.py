@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping
 from os import PathLike
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
-from linkwise.files import replacing
+from linkwise.files import replacing, write_csv
 from linkwise.motion.columns import MOTION, WRENCH, column_names
 from linkwise.motion.trajectory import Array, Trajectory
 from linkwise.robot.robot import Robot
@@ -79,12 +78,5 @@ def write_arrays(
             every: dict[str, Any] = {**facts, **arrays}
             np.savez(part, **every)
         else:
-            _write_csv(part, [name for key in arrays for name in names[key]], list(arrays.values()))
-
-
-def _write_csv(path: Path, names: list[str], arrays: list[Array]) -> None:
-    table = np.hstack([array.reshape(len(array), -1) for array in arrays])
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows(table.tolist())
+            table = np.hstack([array.reshape(len(array), -1) for array in arrays.values()])
+            write_csv(part, dict(zip((name for key in arrays for name in names[key]), table.T, strict=True)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from os import PathLike
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 
 from linkwise._version import __version__
 from linkwise.errors import InputError
-from linkwise.files import arrays, reading, replacing
+from linkwise.files import arrays, reading, replacing, write_csv
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Basis, Curve
@@ -55,11 +54,8 @@ def save(plan: Plan, path: Any, step: float | None = None) -> None:
         with replacing(path) as part:
             np.savez(part, points=plan.curve.points, breaks=breaks, meta=meta, **base)  # type: ignore[arg-type]
         return
-    columns = plan.columns(step)
-    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(np.stack(list(columns.values()), axis=1).tolist())
+    with replacing(path) as part:
+        write_csv(part, plan.columns(step))
 
 
 def _meta(plan: Plan) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -69,8 +70,8 @@ class Problem(Transcription):
         return ends(self.chart, self.basis, self.start, self.goal, self.duration)
 
     @property
-    def joints(self) -> int:
-        return self.chart.n
+    def names(self) -> Sequence[str]:
+        return self.chart.names
 
     @property
     def surroundings(self) -> Surroundings:

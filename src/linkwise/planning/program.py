@@ -8,11 +8,10 @@ violation is relative to the limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, wraps
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -21,6 +20,8 @@ from linkwise.planning.rows import LinearRows, RowName, beyond
 from linkwise.planning.samples import First, Samples
 from linkwise.planning.variables import Objective, Variables
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 
 class Dual(NamedTuple):
     """The multiplier of a row: positive at its upper bound, in the row's own scale."""
@@ -28,6 +29,20 @@ class Dual(NamedTuple):
     name: str
     s: float
     value: float
+
+
+def _timed(function: F) -> F:
+    """A function of a program that adds the time spent in it to `seconds`."""
+
+    @wraps(function)
+    def timed(self: Any, *args: Any) -> Any:
+        began = perf_counter()
+        try:
+            return function(self, *args)
+        finally:
+            self.seconds += perf_counter() - began
+
+    return cast(F, timed)
 
 
 class Program:
@@ -179,67 +194,69 @@ class Program:
 
     # ---- functions
 
+    @_timed
     def f(self, x: Array) -> float:
-        with self._timed():
-            (P, T), o = self._split(x), self.objective
-            total = o.time * T + sum(i.value(self._values(x, i.samples), T) for i in o.integrals)
-            total += o.anchor.value(P) if o.anchor else 0.0
-            return total + float(np.sum(self._prices[self._soft] * self._broken(x) ** 2))
+        (P, T), o = self._split(x), self.objective
+        total = o.time * T + sum(i.value(self._values(x, i.samples), T) for i in o.integrals)
+        total += o.anchor.value(P) if o.anchor else 0.0
+        if len(self._soft):
+            total += float(np.sum(self._prices[self._soft] * self._broken(x) ** 2))
+        return total
 
+    @_timed
     def terms(self, x: Array) -> Array:
         """The integral of every row of the objective."""
-        with self._timed():
-            T = self._split(x)[1]
-            found = [i.each(self._values(x, i.samples), T) for i in self.objective.integrals]
-            return np.concatenate([*found, np.zeros(0)])
+        T = self._split(x)[1]
+        found = [i.each(self._values(x, i.samples), T) for i in self.objective.integrals]
+        return np.concatenate([*found, np.zeros(0)])
 
+    @_timed
     def gradient(self, x: Array) -> Array:
-        with self._timed():
-            (P, T), o = self._split(x), self.objective
-            total = np.zeros(len(self.variables.lower))
-            total[-1] = o.time
-            for i in o.integrals:
-                first = self._first(x, i.samples)
-                by_points, by_time = i.samples.gathered(first, T * i.slopes(first.values))
-                total[:-1] += by_points
-                total[-1] += by_time + i.value(first.values, 1.0)
-            if o.anchor:
-                total[:-1] += o.anchor.gradient(P)
-            if len(self._soft):
-                total += self._broken_slopes(x).T @ (2.0 * self._prices[self._soft] * self._broken(x))
-            return total[self.variables.free]
+        (P, T), o = self._split(x), self.objective
+        total = np.zeros(len(self.variables.lower))
+        total[-1] = o.time
+        for i in o.integrals:
+            first = self._first(x, i.samples)
+            by_points, by_time = i.samples.gathered(first, T * i.slopes(first.values))
+            total[:-1] += by_points
+            total[-1] += by_time + i.value(first.values, 1.0)
+        if o.anchor:
+            total[:-1] += o.anchor.gradient(P)
+        if len(self._soft):
+            total += self._broken_slopes(x).T @ (2.0 * self._prices[self._soft] * self._broken(x))
+        return total[self.variables.free]
 
+    @_timed
     def g(self, x: Array) -> Array:
-        with self._timed():
-            return self._every(x)[self._hard]
+        return self._every(x)[self._hard]
 
+    @_timed
     def jacobian(self, x: Array) -> Array:
         """The values at `jac_rows`, `jac_columns`."""
-        with self._timed():
-            return self._slopes(x)[self._structure[2]]
+        return self._slopes(x)[self._structure[2]]
 
+    @_timed
     def hessian(self, x: Array, sigma: float, multipliers: Array) -> Array:
         """The values at `hess_rows`, `hess_columns` of the second derivatives of sigma f + multipliers . g.
 
         Exact, or where the duration is fixed by Gauss and Newton: of squared terms the products of first derivatives
         alone, and nothing of rows.
         """
-        with self._timed():
-            P, T = self._split(x)
-            H = np.zeros((len(self.variables.lower),) * 2)
-            H.flat[:: len(H) + 1] = self.objective.damping
-            if sigma != 0.0:
-                self._add_curvature(x, sigma, H)
-            if self.exact:
-                at, every = 0, np.zeros(len(self._lower))
-                every[self._hard] = multipliers / self.scale
-                for s in self.samples:
-                    weights = every[at : at + s.count].reshape(len(s.s), -1)
-                    if np.any(weights):
-                        s.curvature(P, T, weights, H)
-                    at += s.count
-            free = self.variables.free
-            return H[free[self.hess_rows], free[self.hess_columns]]
+        P, T = self._split(x)
+        H = np.zeros((len(self.variables.lower),) * 2)
+        H.flat[:: len(H) + 1] = self.objective.damping
+        if sigma != 0.0:
+            self._add_curvature(x, sigma, H)
+        if self.exact:
+            at, every = 0, np.zeros(len(self._lower))
+            every[self._hard] = multipliers / self.scale
+            for s in self.samples:
+                weights = every[at : at + s.count].reshape(len(s.s), -1)
+                if np.any(weights):
+                    s.curvature(P, T, weights, H)
+                at += s.count
+        free = self.variables.free
+        return H[free[self.hess_rows], free[self.hess_columns]]
 
     def _add_curvature(self, x: Array, sigma: float, H: Array) -> None:
         """Add second derivatives of the objective; of broken rows by Gauss and Newton."""
@@ -248,8 +265,8 @@ class Program:
             i.add_curvature(P, T, self._first(x, i.samples), sigma, self.exact, H)
         if o.anchor:
             H.flat[: -1 : len(H) + 1] += sigma * o.anchor.weights
-        active = np.flatnonzero(self._broken(x))
-        if len(active):
+        if len(self._soft):
+            active = np.flatnonzero(self._broken(x))
             J = self._broken_slopes(x)[active]
             H += (J.T * (2.0 * sigma * self._prices[self._soft[active]]) @ J).toarray()
 
@@ -301,7 +318,7 @@ class Program:
 
     def _broken(self, x: Array) -> Array:
         """How far rows with a price are above their bounds, or below: negative then."""
-        values = self._every(x)[self._soft] if len(self._soft) else np.zeros(0)
+        values = self._every(x)[self._soft]
         return values - np.clip(values, self._lower[self._soft], self._upper[self._soft])
 
     def _broken_slopes(self, x: Array) -> Any:
@@ -328,12 +345,3 @@ class Program:
         if ("first", s) not in self._last:
             self._last["first", s] = s.first(P, T)
         return self._last["first", s]
-
-    @contextmanager
-    def _timed(self) -> Iterator[None]:
-        """Adds the time spent within to `seconds`."""
-        began = perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds += perf_counter() - began

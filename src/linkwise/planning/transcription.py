@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwise.errors import InputError
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.kernels import PointKernel, Surroundings
 from linkwise.planning.program import Program
@@ -58,9 +59,14 @@ class Transcription:
     # ---- what problems differ in
 
     @property
-    def joints(self) -> int:
-        """How many numbers are on splines."""
+    def names(self) -> Sequence[str]:
+        """Of the numbers on splines."""
         raise NotImplementedError
+
+    @property
+    def ranges(self) -> tuple[Array, Array]:
+        """Of these numbers, before any constraint."""
+        return np.full(len(self.names), -np.inf), np.full(len(self.names), np.inf)
 
     @property
     def surroundings(self) -> Surroundings:
@@ -136,9 +142,15 @@ class Transcription:
     @cached_property
     def box(self) -> tuple[Array, Array]:
         """Bounds of the numbers on splines."""
-        lower, upper = np.full(self.joints, -np.inf), np.full(self.joints, np.inf)
+        lower, upper = self.ranges
         for low, high in (b for c in self.constraints if (b := c.box(self.robot)) is not None):
             lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+        if (wrong := lower > upper).any():
+            k = int(np.argmax(wrong))
+            raise InputError(
+                f"subject_to: expected limits within which joint {self.names[k]!r} can be, got positions of at least"
+                f" {lower[k]:g} and of at most {upper[k]:g}."
+            )
         return lower, upper
 
     def samples(self, grid: Array) -> list[Samples]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import platform
@@ -16,7 +15,7 @@ import numpy as np
 
 from linkwise._version import __version__
 from linkwise.errors import InputError
-from linkwise.files import LARGEST, arrays, reading, replacing, required
+from linkwise.files import LARGEST, arrays, reading, replacing, required, write_csv
 from linkwise.robot.robot import Robot
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Crossings
@@ -45,11 +44,7 @@ def save(result: Simulation, path: str | PathLike[str]) -> None:
             every["energy"] = np.stack([getattr(result.energy, n) for n in Energies.names()], axis=1)
             np.savez(part, names=list(result.robot.opened().coordinates), meta=json.dumps(_meta(result)), **every)
         else:
-            columns = result.columns()
-            with part.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(columns)
-                writer.writerows(np.stack(list(columns.values()), axis=1).tolist())
+            write_csv(part, result.columns())
 
 
 class Meta(msgspec.Struct):

@@ -41,7 +41,7 @@ class Audit:
 
 def audit(problem: Problem, curve: Curve, finer: int = 8) -> Audit:
     """Look at a step on a grid that is so many times finer."""
-    s = problem.even((problem.points - 1) * whole(finer, 1, "finer") + 1)
+    s = problem.timetable.even((problem.points - 1) * whole(finer, 1, "finer") + 1)
     samples = Samples(problem.own_kernel(problem.own_rows), curve.basis, s)
     values = samples.values(curve.points, curve.duration)
     ends = np.cumsum([len(r.names) for r in problem.own_rows])[:-1]
@@ -56,7 +56,7 @@ def audit(problem: Problem, curve: Curve, finer: int = 8) -> Audit:
     sunk = np.where(np.isfinite(limits["ground"][0]), -found["ground"], 0.0).max()
     outside = np.where(np.isfinite(limits["zmp"][1]), found["zmp"] / found["vertical"], 0.0).max()
     ratio = found["torque"] / np.array(list(problem.effort.values()))
-    loads = LoadKernel(problem.robot)(samples.motion(curve.points, curve.duration), problem.supports(s))
+    loads = LoadKernel(problem.robot)(samples.motion(curve.points, curve.duration), problem.timetable.supports(s))
     free = [name not in problem.held_joints for name in problem.effort]
     return Audit(
         points=len(s),

@@ -60,7 +60,7 @@ def _check_aims(problem: Problem) -> None:
 
 def _check_reach(problem: Problem) -> None:
     """No step is longer than both legs in one line, from the trailing foot's ball to the leading one's heel."""
-    body, foot = problem.person.body, problem.timetables[0].feet["r"]
+    body, foot = problem.person.body, problem.timetable.steps[0].feet["r"]
     longest = sum(body[f"{part}_{side}"].length for part in ("thigh", "shank", "foot") for side in "rl")
     longest += foot.ball - foot.heel
     if problem.step > longest:

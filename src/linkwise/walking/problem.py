@@ -27,7 +27,7 @@ from linkwise.walking.person import Person
 from linkwise.walking.rows import KINDS, Bounds, rows_of
 from linkwise.walking.skeleton import GRAVITY
 from linkwise.walking.symmetry import mirror
-from linkwise.walking.timetable import TINY, Foot, Moment, Step, supports_of
+from linkwise.walking.timetable import Foot, Step, Timetable
 from linkwise.walking.tracking import Tracking
 
 DEGREE = 3
@@ -108,48 +108,28 @@ class Problem(Transcription):
         return self.steps * self.step / self.speed
 
     @cached_property
-    def timetables(self) -> tuple[Step, ...]:
+    def timetable(self) -> Timetable:
         """Of the steps of the motion."""
         feet = {side: Foot.of(self.robot, side) for side in "rl"}
         width = WIDTH * self.person.height / 1.741
         first = Step(self.step, width, self.double, self.heel_off, feet)
-        return (first, first.next())[: self.steps]
-
-    def moment(self, s: float) -> Moment:
-        """What holds at a fraction of the motion's time."""
-        if s not in self._moments:
-            k = min(int(s * self.steps + TINY), self.steps - 1)
-            found = self.timetables[k].at(s * self.steps - k, last=s > 1.0 - TINY)
-            self._moments[s] = replace(found, s=s)
-        return self._moments[s]
-
-    @cached_property
-    def _moments(self) -> dict[float, Moment]:
-        return {}
-
-    def supports(self, s: Array) -> Array:
-        """How the body stands at fractions of the motion's time (n, 8)."""
-        return supports_of([self.moment(x) for x in s.tolist()])
-
-    def even(self, points: int) -> Array:
-        """So many evenly spread fractions of each step's time; the last of one is the first of the next."""
-        return np.linspace(0.0, 1.0, self.steps * (points - 1) + 1)
+        return Timetable((first, first.next())[: self.steps])
 
     @cached_property
     def grid(self) -> Array:
-        return self.even(self.points)
+        return self.timetable.even(self.points)
 
     @cached_property
     def fine(self) -> Array:
-        return self.even((self.points - 1) * FINER + 1)
+        return self.timetable.even((self.points - 1) * FINER + 1)
 
     @property
-    def joints(self) -> int:
-        return self.robot.nv
+    def names(self) -> Sequence[str]:
+        return self.robot.names
 
     @cached_property
     def surroundings(self) -> Surroundings:
-        return surroundings(self.supports)
+        return surroundings(self.timetable.supports)
 
     @property
     def weight(self) -> float:
@@ -166,12 +146,12 @@ class Problem(Transcription):
 
     def own_kernel(self, rows: Sequence[Rows]) -> PointKernel:
         """That of `own_rows`, with other bounds perhaps."""
-        return shared_kernel(self.robot, rows, self.supports)
+        return shared_kernel(self.robot, rows, self.timetable.supports)
 
     @cached_property
     def own_rows(self) -> list[Rows]:
         """The rows of walking, those that are left out too."""
-        return rows_of(self.moment, self.effort, self.weight, self.bounds)
+        return rows_of(self.timetable.at, self.effort, self.weight, self.bounds)
 
     @cached_property
     def along(self) -> list[PointKernel]:
@@ -189,7 +169,7 @@ class Problem(Transcription):
         if "symmetry" not in self.without:
             found += [self._symmetry(order) for order in range(3 if self.smooth else 2)]
         if "knee" not in self.without:
-            found += [self._knee(k) for k in range(self.steps) if self._bends(self.timetables[k].trail)]
+            found += [self._knee(k) for k in range(self.steps) if self._bends(self.timetable.steps[k].trail)]
         return [*map(self._priced, found), *super().linear]
 
     def _symmetry(self, order: int) -> LinearRows:
@@ -218,22 +198,21 @@ class Problem(Transcription):
 
     def _knee(self, step: int) -> LinearRows:
         at = (step + 0.5 * (self.double + 1.0)) / self.steps
-        side = self.timetables[step].trail
+        side = self.timetable.steps[step].trail
         unit = np.eye(self.robot.nv)[self.robot.names.index(f"knee_{side}")]
         matrix = np.kron(self.basis.matrix([at])[0], unit)[None, :]
         lower, upper = (np.array([x]) for x in self.bounds.knee)
         return LinearRows("knee", (f"knee_{side}",), matrix, lower, upper, at)
 
-    @cached_property
-    def box(self) -> tuple[Array, Array]:
-        """Bounds of coordinates, and so of control points."""
+    @property
+    def ranges(self) -> tuple[Array, Array]:
+        """Of joints; control points stay within them too."""
         joints = {j.name: j.limits for j in self.robot.joints}
         lower, upper = (
             np.array([0.0 if n in self.held_joints else getattr(joints[n], b) for n in self.robot.names])
             for b in ("lower", "upper")
         )
-        low, high = super().box
-        return np.maximum(lower, low), np.minimum(upper, high)
+        return lower, upper
 
     @cached_property
     def variables(self) -> Variables:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwise.errors import InputError
-from linkwise.files import replacing
+from linkwise.files import replacing, write_csv
 from linkwise.planning.curve import Array
 from linkwise.walking.reactions import JOINTS
 
@@ -44,9 +43,5 @@ def write_table(stride: Stride, path: str | PathLike[str]) -> None:
     with replacing(file) as part:
         if file.suffix.lower() == ".npz":
             np.savez_compressed(part, allow_pickle=False, **found)
-            return
-        with part.open("w", newline="", encoding="utf-8") as out:
-            writer = csv.writer(out)
-            writer.writerow(found)
-            for row in zip(*(x.tolist() for x in found.values()), strict=True):
-                writer.writerow(["" if np.isnan(x) else repr(x) for x in row])
+        else:
+            write_csv(part, {name: np.where(np.isnan(x), "", x.astype(object)) for name, x in found.items()})

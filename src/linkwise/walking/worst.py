@@ -53,7 +53,7 @@ def rows_beyond(problem: Problem, curve: Curve, above: float) -> list[Worst]:
     """Every row, of soft constraints too, that is further than so much beyond its bounds, worst first."""
     program, of = problem.to_solve(), "stride" if problem.steps == 2 else "step"
     found = [
-        Worst(row.label, row.name, PHASES.get(row.label, problem.moment(row.s).phase), row.s, over, soft, of)
+        Worst(row.label, row.name, PHASES.get(row.label, problem.timetable.at(row.s).phase), row.s, over, soft, of)
         for row, over, soft in program.not_kept(problem.variables.of(curve), above)
     ]
     return sorted(found, key=lambda w: -w.beyond)

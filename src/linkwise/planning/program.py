@@ -343,5 +343,5 @@ class Program:
     def _first(self, x: Array, s: Samples) -> First:
         P, T = self._split(x)
         if ("first", s) not in self._last:
-            self._last["first", s] = s.first(P, T)
+            self._last["first", s] = s.first(P, T, self.variables.time_is_free)
         return self._last["first", s]

@@ -116,18 +116,19 @@ class Samples:
         """What the kernel takes."""
         return self.motion(P, T), self.data, *self.kernel.time(self.s * T)
 
-    def first(self, P: Array, T: float) -> First:
-        """Rows and their first derivatives."""
+    def first(self, P: Array, T: float, by_time: bool = True) -> First:
+        """Rows and their first derivatives; those by T are zero where they are not asked for."""
         inputs = self._inputs(P, T)
         z = inputs[0]
         values, slopes, *late = self.kernel.first(*inputs)
-        scaled = slopes * self._powers(T)
-        drift = -(z * self.orders[:, None] / T)[:, :, self._joint].transpose(0, 2, 1)
-        by_time = np.zeros_like(values)
-        by_time[:, self._filled] = np.add.reduceat(np.einsum("ied,ied->ie", slopes, drift), self._begins, axis=1)
-        for by_t in late:
-            by_time += by_t * self.s[:, None]
-        return First(values, np.matmul(scaled, self.band), by_time)
+        found = First(values, np.matmul(slopes, self.band * self._powers(T)[:, None]), np.zeros_like(values))
+        if by_time:
+            drift = -(z * self.orders[:, None] / T)[:, :, self._joint].transpose(0, 2, 1)
+            drifts = np.einsum("ied,ied->ie", slopes, drift)
+            found.by_time[:, self._filled] = np.add.reduceat(drifts, self._begins, axis=1)
+            for by_t in late:
+                found.by_time[:] += by_t * self.s[:, None]
+        return found
 
     def gathered(self, first: First, weights: Array) -> tuple[Array, float]:
         """The gradient of sum weights * rows by all control points (count * n) and by T."""
@@ -158,11 +159,20 @@ class Samples:
         chosen, place = np.flatnonzero(counted[self._row]), np.cumsum(counted) - 1
         G = np.zeros((len(self.s), np.count_nonzero(counted), width, n))
         G[:, place[self._row[chosen]], :, self._joint[chosen]] = first.by_points[:, chosen].transpose(1, 0, 2)
-        flat = G.reshape(*G.shape[:2], width * n)
         weights, by_time = weights[:, counted], first.by_time[:, counted]
-        heavy = flat * weights[:, :, None]
-        both = np.einsum("irk,ir->ik", heavy, by_time).reshape(len(self.s), width, n)
-        self._add(into, np.matmul(heavy.transpose(0, 2, 1), flat), both, float(np.sum(weights * by_time**2)))
+        right = np.concatenate([G.reshape(*by_time.shape, width * n), by_time[:, :, None]], axis=2)
+        right *= np.sqrt(np.abs(weights))[:, :, None]
+        left = right if weights.min(initial=0.0) >= 0.0 else right * np.sign(weights)[:, :, None]
+        spans, begins, order = self._spans
+        if order is not None:
+            left, right = left[order], right[order]
+        for k, *ends in zip(spans, begins, [*begins[1:], len(self.s)], strict=True):
+            A, B = (x[slice(*ends)].reshape(-1, width * n + 1) for x in (left, right))
+            M, at = A.T @ B, slice(k * n, (k + width) * n)
+            into[at, at] += M[:-1, :-1]
+            into[at, -1] += M[:-1, -1]
+            into[-1, at] += M[-1, :-1]
+            into[-1, -1] += M[-1, -1]
 
     def _sandwich(self, B: Array, H: Array) -> Array:
         """B^T H B at each instant, over (band * joints) variables."""

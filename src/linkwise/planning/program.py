@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from linkwise.planning.curve import Array, Index
+from linkwise.planning.layout import Layout
 from linkwise.planning.rows import LinearRows, RowName, beyond
 from linkwise.planning.samples import First, Samples
 from linkwise.planning.variables import Objective, Variables
@@ -73,7 +74,9 @@ class Program:
         self.seconds = 0.0
         self._last: dict[Any, Any] = {}
         self._x: Array | None = None
-        self._lay_out_rows()
+        self._laid = laid = Layout(self.samples, self.linear, len(variables.lower) - 1)
+        self.row_lower, self.row_upper, self.scale = (x[laid.hard] for x in (laid.lower, laid.upper, laid.scale))
+        self.m = len(laid.hard)
 
     def prepare(self, second: bool) -> None:
         """Compile what a solver will call, with second derivatives where it uses them."""
@@ -85,66 +88,15 @@ class Program:
 
     # ---- structure
 
-    def _lay_out_rows(self) -> None:
-        """Bounds and scales of all rows, point after point."""
-        none = np.zeros(0)
-        every: list[list[Array]] = [[none], [none], [none], [none]]
-        for s in self.samples:
-            for found, x in zip(every, (*s.limits, s.scale, s.prices), strict=True):
-                found.append(np.broadcast_to(x, s.limits[0].shape).ravel())
-        for group in self.linear:
-            ones = np.ones(len(group.lower))
-            for found, x in zip(every, (group.lower, group.upper, ones, ones * group.price), strict=True):
-                found.append(x)
-        self._lower, self._upper, self._scale, self._prices = (np.concatenate(x) for x in every)
-        held = np.isfinite(self._lower) | np.isfinite(self._upper)
-        self._hard = np.flatnonzero(held & np.isinf(self._prices))
-        self._soft = np.flatnonzero(held & np.isfinite(self._prices))
-        self.row_lower, self.row_upper, self.scale = (x[self._hard] for x in (self._lower, self._upper, self._scale))
-        self.m = len(self._hard)
-
-    @property
-    def powers(self) -> Array:
-        """2 for rows whose quantity is the square of what the user bounded, else 1."""
-        parts = [np.tile(s.powers, len(s.s)) for s in self.samples]
-        return np.concatenate([*parts, np.ones(sum(len(g.lower) for g in self.linear))])[self._hard]
-
-    @cached_property
-    def _entries(self) -> tuple[Index, Index, Array]:
-        """Rows and columns of all derivatives, those of fixed numbers too, and the last of them, which are constant."""
-        last = len(self.variables.lower) - 1
-        rows, columns, constant = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)], [np.zeros(0)]
-        at = 0
-        for s in self.samples:
-            count, points = s.kernel.count, len(s.s)
-            index = at + np.arange(points)[:, None] * count + s.kernel.entries[:, 0]
-            rows += [np.broadcast_to(index[:, :, None], s.columns.shape).ravel(), at + np.arange(points * count)]
-            columns += [s.columns.ravel(), np.full(points * count, last)]
-            at += points * count
-        for group in self.linear:
-            r, c = np.nonzero(group.matrix)
-            rows.append(at + r)
-            columns.append(c)
-            constant.append(group.matrix[r, c])
-            at += len(group.lower)
-        return np.concatenate(rows), np.concatenate(columns), np.concatenate(constant)
-
     @cached_property
     def _structure(self) -> tuple[Index, Index, Index]:
         """Rows and columns of the jacobian, and which of all derivatives they are."""
-        (rows, columns, _), place = self._entries, self.variables.place
-        own = np.full(len(self._lower), -1)
-        own[self._hard] = np.arange(self.m)
-        kept = np.flatnonzero((place[columns] >= 0) & (own[rows] >= 0))
-        return own[rows[kept]], place[columns[kept]], kept
+        rows, columns, at = self._laid.derivatives(self._laid.hard)
+        free = self.variables.place[columns] >= 0
+        return rows[free], self.variables.place[columns[free]], at[free]
 
-    @property
-    def jac_rows(self) -> Index:
-        return self._structure[0]
-
-    @property
-    def jac_columns(self) -> Index:
-        return self._structure[1]
+    jac_rows: Index = property(lambda self: self._structure[0])  # type: ignore[assignment]
+    jac_columns: Index = property(lambda self: self._structure[1])  # type: ignore[assignment]
 
     @cached_property
     def _pattern(self) -> tuple[Index, Index]:
@@ -158,29 +110,23 @@ class Program:
         r, c = np.nonzero(np.tril(whole[np.ix_(free, free)]))
         return r, c
 
-    @property
-    def hess_rows(self) -> Index:
-        return self._pattern[0]
-
-    @property
-    def hess_columns(self) -> Index:
-        return self._pattern[1]
-
-    @cached_property
-    def _names(self) -> list[RowName]:
-        """Of all rows, those with a price too."""
-        found = [s.name(i, k) for s in self.samples for i in range(len(s.s)) for k in range(s.kernel.count)]
-        return found + [RowName(g.label, name, g.at) for g in self.linear for name in g.names]
+    hess_rows: Index = property(lambda self: self._pattern[0])  # type: ignore[assignment]
+    hess_columns: Index = property(lambda self: self._pattern[1])  # type: ignore[assignment]
 
     @cached_property
     def names(self) -> list[RowName]:
         """Of the rows."""
-        return [self._names[k] for k in self._hard]
+        return [self._laid.names[k] for k in self._laid.hard]
 
     @property
     def soft_names(self) -> list[RowName]:
         """Of rows with a price."""
-        return [self._names[k] for k in self._soft]
+        return [self._laid.names[k] for k in self._laid.soft]
+
+    @property
+    def powers(self) -> Array:
+        """2 for rows whose quantity is the square of what the user bounded, else 1."""
+        return self._laid.powers[self._laid.hard]
 
     def duals(self, multipliers: Array) -> tuple[Dual, ...]:
         """The multipliers that are not zero, with their names."""
@@ -199,8 +145,8 @@ class Program:
         (P, T), o = self._split(x), self.objective
         total = o.time * T + sum(i.value(self._values(x, i.samples), T) for i in o.integrals)
         total += o.anchor.value(P) if o.anchor else 0.0
-        if len(self._soft):
-            total += float(np.sum(self._prices[self._soft] * self._broken(x) ** 2))
+        if len(self._laid.soft):
+            total += float(np.sum(self._laid.prices[self._laid.soft] * self._broken(x) ** 2))
         return total
 
     @_timed
@@ -222,13 +168,13 @@ class Program:
             total[-1] += by_time + i.value(first.values, 1.0)
         if o.anchor:
             total[:-1] += o.anchor.gradient(P)
-        if len(self._soft):
-            total += self._broken_slopes(x).T @ (2.0 * self._prices[self._soft] * self._broken(x))
+        if len(self._laid.soft):
+            total += self._broken_slopes(x).T @ (2.0 * self._laid.prices[self._laid.soft] * self._broken(x))
         return total[self.variables.free]
 
     @_timed
     def g(self, x: Array) -> Array:
-        return self._every(x)[self._hard]
+        return self._every(x)[self._laid.hard]
 
     @_timed
     def jacobian(self, x: Array) -> Array:
@@ -248,8 +194,8 @@ class Program:
         if sigma != 0.0:
             self._add_curvature(x, sigma, H)
         if self.exact:
-            at, every = 0, np.zeros(len(self._lower))
-            every[self._hard] = multipliers / self.scale
+            at, every = 0, np.zeros(len(self._laid.lower))
+            every[self._laid.hard] = multipliers / self.scale
             for s in self.samples:
                 weights = every[at : at + s.count].reshape(len(s.s), -1)
                 if np.any(weights):
@@ -265,10 +211,10 @@ class Program:
             i.add_curvature(P, T, self._first(x, i.samples), sigma, self.exact, H)
         if o.anchor:
             H.flat[: -1 : len(H) + 1] += sigma * o.anchor.weights
-        if len(self._soft):
+        if len(self._laid.soft):
             active = np.flatnonzero(self._broken(x))
             J = self._broken_slopes(x)[active]
-            H += (J.T * (2.0 * sigma * self._prices[self._soft[active]]) @ J).toarray()
+            H += (J.T * (2.0 * sigma * self._laid.prices[self._laid.soft[active]]) @ J).toarray()
 
     # ---- judgement
 
@@ -282,9 +228,13 @@ class Program:
 
     def not_kept(self, x: Array, above: float) -> list[tuple[RowName, float, bool]]:
         """Rows further than so much beyond their bounds: how far, and whether they have a price."""
-        over = beyond(self._every(x), self._lower, self._upper)
-        at = [(k, soft) for rows, soft in ((self._hard, False), (self._soft, True)) for k in rows[over[rows] > above]]
-        return [(self._names[k], float(over[k]), soft) for k, soft in at]
+        over = beyond(self._every(x), self._laid.lower, self._laid.upper)
+        at = [
+            (k, soft)
+            for rows, soft in ((self._laid.hard, False), (self._laid.soft, True))
+            for k in rows[over[rows] > above]
+        ]
+        return [(self._laid.names[k], float(over[k]), soft) for k, soft in at]
 
     # ---- what is kept of the last point
 
@@ -301,7 +251,7 @@ class Program:
         if "every" not in self._last:
             parts = [self._values(x, s).ravel() for s in self.samples]
             parts += [group.matrix @ flat for group in self.linear]
-            self._last["every"] = np.concatenate([*parts, np.zeros(0)]) / self._scale
+            self._last["every"] = np.concatenate([*parts, np.zeros(0)]) / self._laid.scale
         return self._last["every"]
 
     def _slopes(self, x: Array) -> Array:
@@ -313,24 +263,21 @@ class Program:
                 first = self._first(x, s)
                 by_points = first.by_points / s.scale[s.kernel.entries[:, 0]][:, None]
                 parts += [by_points.ravel(), (first.by_time / s.scale).ravel()]
-            self._last["slopes"] = np.concatenate([*parts, self._entries[2]])
+            self._last["slopes"] = np.concatenate([*parts, self._laid.entries[2]])
         return self._last["slopes"]
 
     def _broken(self, x: Array) -> Array:
         """How far rows with a price are above their bounds, or below: negative then."""
-        values = self._every(x)[self._soft]
-        return values - np.clip(values, self._lower[self._soft], self._upper[self._soft])
+        values = self._every(x)[self._laid.soft]
+        return values - np.clip(values, self._laid.lower[self._laid.soft], self._laid.upper[self._laid.soft])
 
     def _broken_slopes(self, x: Array) -> Any:
         """Their derivatives by all numbers, a sparse matrix."""
         from scipy.sparse import csr_array
 
-        rows, columns, _ = self._entries
-        place = np.full(len(self._lower), -1)
-        place[self._soft] = np.arange(len(self._soft))
-        kept = np.flatnonzero(place[rows] >= 0)
-        shape = len(self._soft), len(self.variables.lower)
-        return csr_array((self._slopes(x)[kept], (place[rows[kept]], columns[kept])), shape=shape)
+        rows, columns, at = self._laid.derivatives(self._laid.soft)
+        shape = len(self._laid.soft), len(self.variables.lower)
+        return csr_array((self._slopes(x)[at], (rows, columns)), shape=shape)
 
     def _values(self, x: Array, s: Samples) -> Array:
         P, T = self._split(x)

@@ -27,15 +27,24 @@ KEPT = 1e-3  # up to which rows count as kept
 
 
 class Habit(NamedTuple):
-    """How a solver is used: whether a feasible motion comes first, its tolerance for one of 1e-3, its iterations."""
+    """How a solver is used.
+
+    Args:
+        feasible_first: whether a feasible motion comes first.
+        tolerance: for one of 1e-3.
+        iterations: at most.
+        carried: whether it starts from a person who is carried along upright, in place of one who stands still.
+    """
 
     feasible_first: bool
     tolerance: float = 1.0
     iterations: int = 300
+    carried: bool = False
 
 
-# SLSQP stops by the fall of the objective, which its back end scales by 1e-4 of the tolerance
-HABITS = {"ipopt": Habit(False), "uno": Habit(True), "scipy": Habit(True, 8.0, 1000)}
+# SLSQP stops by the fall of the objective, which its back end scales by 1e-4 of the tolerance; Uno goes astray from
+# standing still, where so much is zero that its first step is decided by rounding
+HABITS = {"ipopt": Habit(False), "uno": Habit(True, carried=True), "scipy": Habit(True, 8.0, 1000)}
 
 
 def walk(
@@ -132,10 +141,10 @@ def walk(
     settings = Settings(solver, monitor, tolerance, most)
     try:
         if start is None and first and steps == 2 and (twin := _twin(problem)):
-            begun = solved(twin, settings, first_curve(twin, None), first)
+            begun = solved(twin, settings, first_curve(twin, None, habit.carried), first)
             found = solved(problem, settings, first_curve(problem, begun), False)
             return replace(found, phases=begun.phases + found.phases, setup=begun.setup + found.setup)
-        return solved(problem, settings, first_curve(problem, start), first and start is None)
+        return solved(problem, settings, first_curve(problem, start, habit.carried), first and start is None)
     finally:
         monitor.done()
 
@@ -204,10 +213,10 @@ def _status(program: Program, last: Phase, x: Array) -> str:
     return last.status
 
 
-def first_curve(problem: Problem, start: Walk | None) -> Curve:
-    """Standing still, or a motion with the same joints."""
+def first_curve(problem: Problem, start: Walk | None, carried: bool = False) -> Curve:
+    """Standing still or carried along, or a motion with the same joints."""
     if start is None:
-        return Curve(problem.basis, np.zeros((problem.basis.count, problem.robot.nv)), problem.duration)
+        return Curve(problem.basis, problem.reference if carried else 0.0 * problem.reference, problem.duration)
     if not isinstance(start, Walk):
         raise InputError(f"start: expected a Walk, got {start!r}.")
     if start.problem.robot.names != problem.robot.names:

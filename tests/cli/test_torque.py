@@ -63,7 +63,7 @@ def test_a_results_file_survives_a_failure(folder, monkeypatch):
     def fails(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("linkwise.motion.writer._write_csv", fails)
+    monkeypatch.setattr("linkwise.motion.writer.write_csv", fails)
     result = linkwise("torque", "arm.urdf", "swing.csv", "-o", "out.csv", "--payload", "1@tool")
     assert result.exit_code == 2
     assert "No space left on device" in result.stderr

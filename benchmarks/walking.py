@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from linkwise.walking import Person, walk
-from linkwise.walking.kernel import InstantKernel
+from linkwise.walking.problem import Problem
 from linkwise.walking.result import Walk
 from papers.walking import BACKPACKS, SPEEDS
 
@@ -24,7 +24,7 @@ def cold() -> float:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["LINKWISE_CACHE"] = folder
         began = time.perf_counter()
-        InstantKernel(Person().robot(frozen=True))
+        _ = Problem(Person()).along
         seconds = time.perf_counter() - began
     if before is None:
         del os.environ["LINKWISE_CACHE"]

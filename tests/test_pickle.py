@@ -447,8 +447,8 @@ def every_class():
 # how things are made inside: never in the hands of a user, or abstract
 INNER = {
     "Derivation", "Program", "Port", "Node", "Basis", "Body", "Tree", "Elastic", "Rotor", "Structure",
-    "Assembled", "Inertia", "Term", "Constraint", "Rows", "LinearRows", "Point", "Problem", "WalkProgram",
-    "Grid", "InstantKernel", "Found", "Row", "Effort", "Part", "Support", "Contact", "Foot", "Moment", "Step",
+    "Assembled", "Inertia", "Term", "Constraint", "Rows", "LinearRows", "Point", "Problem",
+    "Found", "Effort", "Support", "Contact", "Foot", "Moment", "Step", "Timetable",
     "Phase", "Curve", "PathModel", "PathRows", "TimeLaw", "Mat3", "Bounds", "Options", "Reason", "Closing",
     "Carrier", "Linearizer", "Compiled", "Place",
 }  # fmt: skip

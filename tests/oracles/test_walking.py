@@ -7,7 +7,7 @@ import pytest
 import linkwise as lw
 from linkwise.walking import Person
 from linkwise.walking.ground import Support
-from linkwise.walking.kernel import FIGURE
+from linkwise.walking.numbers import FIGURE
 from linkwise.walking.reactions import LoadKernel
 
 SUPPORTS = {

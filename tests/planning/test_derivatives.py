@@ -112,7 +112,8 @@ def test_the_gauss_newton_hessian_is_that_of_squares():
     program, _, x = set_up(made)
     H = hessian(program, x, 1.0, np.ones(program.m))
     assert np.linalg.eigvalsh(H).min() >= -1e-9 * np.abs(H).max()
-    samples, o = made.objective.samples, made.objective
+    (o,) = made.objective.integrals
+    samples = o.samples
     J = samples.first(*program.variables.split(x))
     total = np.zeros((len(program.variables.lower),) * 2)
     for i in range(len(samples.s)):

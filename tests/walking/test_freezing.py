@@ -10,9 +10,10 @@ from linkwise.walking import Person
 from linkwise.walking.ground import Support
 from linkwise.walking.instant import instant
 from linkwise.walking.joints import FROZEN, GLOBAL, LEG, spoken
-from linkwise.walking.kernel import FIGURE, InstantKernel
+from linkwise.walking.numbers import FIGURE
 from linkwise.walking.problem import Problem
 from linkwise.walking.reactions import LoadKernel, loads, tree_of
+from support.standing import standing
 
 ROBOT = Person().robot(frozen=True)
 NAMES = [n for n in Person().robot().names if n not in GLOBAL]
@@ -36,7 +37,8 @@ def test_a_frozen_joint_is_a_joint_held_at_zero(frozen):
     """Torques by both routes, ground reactions, forces through joints and points of the figure."""
     person = Person(frozen=(*FROZEN, *((frozen,) if isinstance(frozen, str) else frozen)))
     problem = Problem(person, steps=1 if person.is_symmetric else 2)
-    assert {row.name for row in problem.rows if row.kind == "torque"} == set(problem.robot.names) - set(GLOBAL)
+    torque = next(r for r in problem.own_rows if r.label == "torque")
+    assert set(torque.names) == set(problem.robot.names) - set(GLOBAL)
     assert problem.linear
     kept = [ROBOT.names.index(n) for n in problem.robot.names]
     z, whole = held_at_zero(person)
@@ -60,20 +62,20 @@ def test_kernels_of_a_person_with_frozen_joints():
     """Stiff toes, ankle and knee: compiled values are the plain ones, and derivatives are those of differences."""
     person = Person(frozen=(*FROZEN, "toe", "ank_inv_r", "knee_l"))
     robot = person.robot(frozen=True)
-    kernel, support = InstantKernel(robot), SUPPORTS[1]
+    ours, support = standing(robot), SUPPORTS[1]
     z = np.array(held_at_zero(person)[0])
     plain = loads(tree_of(robot), *z.tolist(), support)
-    for ours, theirs in zip(LoadKernel(robot)(z, np.array(support)), plain, strict=True):
-        np.testing.assert_allclose(ours.ravel(), theirs, atol=1e-8)
-    found, h = kernel(z, np.array(support)), 1e-5
+    for found, theirs in zip(LoadKernel(robot)(z, np.array(support)), plain, strict=True):
+        np.testing.assert_allclose(found.ravel(), theirs, atol=1e-8)
+    (_, slopes), h = ours.first(z, support), 1e-5
+    entries = ours.kernel.entries
     for order in range(3):
         d = np.zeros_like(z)
         d[order] = np.random.default_rng(1).normal(size=robot.nv)
-        ends = [kernel(z + k * h * d, np.array(support)).values[0] for k in (-2, -1, 1, 2)]
-        exact = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
-        entries, ours = kernel.groups[0].entries, np.zeros_like(exact)
-        np.add.at(ours, entries[:, 0], found.slopes[0][:, order] * d[order, entries[:, 1]])
-        assert (np.abs(ours - exact) / (1.0 + np.abs(exact))).max() < 1e-6
+        ends = [ours.first(z + k * h * d, support)[0] for k in (-2, -1, 1, 2)]
+        exact, found = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h), np.zeros_like(ends[0])
+        np.add.at(found, entries[:, 0], slopes[:, order] * d[order, entries[:, 1]])
+        assert (np.abs(found - exact) / (1.0 + np.abs(exact))).max() < 1e-6
 
 
 def test_published_curves_of_frozen_joints_do_not_count():

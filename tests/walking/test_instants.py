@@ -9,11 +9,12 @@ from linkwise.vector import Vec3
 from linkwise.walking import Person
 from linkwise.walking.ground import Support, clamp, right_share
 from linkwise.walking.instant import instant
-from linkwise.walking.kernel import InstantKernel, numbers, with_numbers
+from linkwise.walking.numbers import with_numbers
 from linkwise.walking.reactions import LoadKernel
 from linkwise.walking.symmetry import mirror
 from support.digits import Big, big, number
 from support.digits import numbers as floats
+from support.standing import expected, standing
 
 SUPPORTS = {
     "flat": Support(0.0, 1.0, 0.0, 1.0),
@@ -50,36 +51,33 @@ def test_ground_reactions_leave_nothing_for_the_pelvis(person):
 def test_both_routes_to_the_torques_agree(person):
     """Jacobians of the legs against ground reactions, or wrenches on the bodies of the feet in a second pass."""
     robot = PEOPLE[person].robot(frozen=True)
-    kernel, loads = InstantKernel(robot), LoadKernel(robot)
+    ours, loads = standing(robot), LoadKernel(robot)
     z = motions(50, 1)
     for support in SUPPORTS.values():
-        found, other = kernel(z, np.array(support)), loads(z, np.array(support))
-        np.testing.assert_allclose(found.values[0][:, :32], other.tau[:, 6:], atol=1e-8)
-        np.testing.assert_allclose(found.values[0][:, 32:], other.ground.sum(axis=1), atol=1e-8)
+        found, other = ours.by_label(ours.first(z, support)[0]), loads(z, np.array(support))
+        np.testing.assert_allclose(found["torque"], other.tau[:, 6:], atol=1e-8)
+        np.testing.assert_allclose(found["zmp"][:, :3], other.ground.sum(axis=1)[:, [5, 3, 1]], atol=1e-8)
 
 
 def test_one_kernel_serves_all_people():
     trees = [Tree.of(p.robot(frozen=True)) for p in PEOPLE.values()]
     z = motions(1, 2)[0].tolist()
     for tree in trees:
-        kernel = InstantKernel(PEOPLE["man"].robot(frozen=True))
-        kernel.numbers = np.array(list(numbers(tree)))
-        assert with_numbers(trees[0], iter(kernel.numbers)).parameters() == pytest.approx(tree.parameters(), abs=1e-12)
+        ours = standing(PEOPLE["man"].robot(frozen=True), tree)
+        assert with_numbers(trees[0], iter(ours.own)).parameters() == pytest.approx(tree.parameters(), abs=1e-12)
         for support in SUPPORTS.values():
-            v = instant(tree, *z, support)
-            found = kernel(np.array(z), np.array(support))
-            np.testing.assert_allclose(found.values[0], v.tau[6:] + v.ground, rtol=1e-9, atol=1e-9)
-            np.testing.assert_allclose(found.values[1], v.speeds, atol=1e-12)
-            np.testing.assert_allclose(found.values[2], v.places + v.others, atol=1e-12)
+            values = expected(instant(tree, *z, support))
+            np.testing.assert_allclose(ours.first(np.array(z), support)[0], values, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", SUPPORTS)
 def test_derivatives_against_differences_of_fifty_digits(name):
     """Along a random direction of q, qd and qdd each, relative to the size of the derivatives of the row."""
     robot, support = PEOPLE["loaded"].robot(frozen=True), SUPPORTS[name]
-    tree, kernel = Tree.of(robot), InstantKernel(robot)
+    tree, ours = Tree.of(robot), standing(robot)
     z = motions(1, 3)[0]
-    found = kernel(z, np.array(support))
+    _, found = ours.first(z, support)
+    entries = ours.kernel.entries
     rng, step = np.random.default_rng(4), Big("1e-17")
     for order in range(3):
         d = rng.normal(size=38)
@@ -87,16 +85,13 @@ def test_derivatives_against_differences_of_fifty_digits(name):
         for h in (step, -step):
             moved = [big(x) for x in z]
             moved[order] = [a + h * float(b) for a, b in zip(moved[order], d, strict=True)]
-            v = instant(tree, *moved, support)
-            sides.append([v.tau[6:] + v.ground, v.speeds, v.places + v.others])
-        for g, group in enumerate(kernel.groups):
-            exact = floats((number(a) - number(b)) / 2e-17 for a, b in zip(sides[0][g], sides[1][g], strict=True))
-            ours, size = np.zeros(len(group.names)), np.ones(len(group.names))
-            if order < group.orders:
-                slopes = found.slopes[g][:, order] * d[group.entries[:, 1]]
-                np.add.at(ours, group.entries[:, 0], slopes)
-                np.add.at(size, group.entries[:, 0], np.abs(slopes))
-            assert (np.abs(ours - exact) / size).max() < 1e-11
+            sides.append(expected(instant(tree, *moved, support)))
+        exact = floats((number(a) - number(b)) / 2e-17 for a, b in zip(*sides, strict=True))
+        along, size = np.zeros(ours.kernel.count), np.ones(ours.kernel.count)
+        slopes = found[:, order] * d[entries[:, 1]]
+        np.add.at(along, entries[:, 0], slopes)
+        np.add.at(size, entries[:, 0], np.abs(slopes))
+        assert (np.abs(along - exact) / size).max() < 1e-11
 
 
 def test_mirrored_motion_has_mirrored_forces():

@@ -9,10 +9,8 @@ from linkwise.planning.kernels import PointKernel
 from linkwise.planning.rows import Rows
 from linkwise.planning.samples import Samples
 from linkwise.planning.words import Sum
-from linkwise.walking.point import STANDING
 from linkwise.walking.problem import Problem
 from linkwise.walking.reactions import JOINTS, LoadKernel
-from linkwise.walking.timetable import supports_of
 
 EFFORT = lw.walking.effort()
 
@@ -35,8 +33,8 @@ def differences(function, x, d, h=1e-5):
         {"minimize": lw.cost.jerk(weights={"knee_l": 1e-4})},
         {"minimize": 1e-4 * lw.cost.power(joints="hip_flex_r") + 0.5 * lw.walking.effort({"knee_r": 2.0})},
         {"minimize": 1e-6 * lw.cost.effort_rate(joints="ank_flex_r")},
-        {"subject_to": (lw.limit.reaction("ank_flex_r", force=900, mz=50), lw.limit.joints(velocity=8.0))},
-        {"subject_to": (lw.limit.via(0.3, position=(0.1, 0.6, 0.3), frame="hand_r"),)},
+        {"constraints": (lw.limit.reaction("ank_flex_r", force=900, mz=50), lw.limit.joints(velocity=8.0))},
+        {"constraints": (lw.limit.via(0.3, position=(0.1, 0.6, 0.3), frame="hand_r"),)},
     ],
     ids=lambda given: next(iter(given)),
 )
@@ -44,7 +42,7 @@ def test_derivatives(given):
     if "minimize" in given:
         given = {"minimize": Sum.of(given["minimize"])}
     problem = Problem(lw.walking.Person(), **given)
-    p, rng = problem.program(effort=True), np.random.default_rng(1)
+    p, rng = problem.to_solve(), np.random.default_rng(1)
     x = near(problem)
     J = np.zeros((p.m, p.n))
     np.add.at(J, (p.jac_rows, p.jac_columns), p.jacobian(x))
@@ -56,10 +54,9 @@ def test_derivatives(given):
         assert (np.abs(J @ d - exact) / (1.0 + np.abs(exact))).max() < 1e-6
 
 
-def sampled(problem, names, function, moments):
-    kernel = PointKernel(problem.robot, [Rows("x", tuple(names), function)], STANDING)
-    supports = supports_of(moments)
-    return Samples(kernel, problem.basis, [m.s for m in moments], lambda _: supports)
+def sampled(problem, names, function, s):
+    kernel = PointKernel(problem.robot, [Rows("x", tuple(names), function)], problem.surroundings)
+    return Samples(kernel, problem.basis, s)
 
 
 def test_points_have_the_forces_of_strides():
@@ -67,12 +64,12 @@ def test_points_have_the_forces_of_strides():
     problem = Problem(lw.walking.Person(60.0, 1.7, "female"), control_points=8)
     x = near(problem)
     P, T = x.reshape(problem.basis.count, -1), problem.duration
-    loads = LoadKernel(problem.robot)(problem.grid.motion(P), problem.grid.supports)
-    torques = sampled(problem, problem.robot.names, lambda p: p.tau, problem.instants)
+    loads = LoadKernel(problem.robot)(problem.held[0].motion(P, T), problem.timetable.supports(problem.grid))
+    torques = sampled(problem, problem.robot.names, lambda p: p.tau, problem.grid)
     np.testing.assert_allclose(torques.values(P, T), loads.tau, atol=1e-9 * np.abs(loads.tau).max())
     names = list(JOINTS.values())
-    sixes = sampled(problem, range(36), lambda p: [c for n in names for c in p.wrench(n)], problem.instants)
-    expected = loads.joints.reshape(len(problem.instants), 36)
+    sixes = sampled(problem, range(36), lambda p: [c for n in names for c in p.wrench(n)], problem.grid)
+    expected = loads.joints.reshape(len(problem.grid), 36)
     np.testing.assert_allclose(sixes.values(P, T), expected, atol=1e-9 * np.abs(expected).max())
 
 
@@ -82,8 +79,7 @@ def test_torque_rates_within_a_phase():
     P, T, h = near(problem).reshape(problem.basis.count, -1), problem.duration, 1e-5
     names = problem.robot.names
     places = [s + k * h for s in (0.1, 0.45, 0.87) for k in (-1, 0, 1)]
-    moments = [problem.timetables[0].at(s) for s in places]
-    found = sampled(problem, (*names, *names), lambda p: [*p.tau, *p.tau_dot], moments).values(P, T)
+    found = sampled(problem, (*names, *names), lambda p: [*p.tau, *p.tau_dot], places).values(P, T)
     before, here, after = (found[k::3] for k in range(3))
     n = len(names)
     expected = (after - before)[:, :n] / (2 * h * T)
@@ -93,7 +89,7 @@ def test_torque_rates_within_a_phase():
 def test_second_derivatives_by_directions():
     """Of a term that is no square, whose program has too many variables for a whole matrix."""
     problem = Problem(lw.walking.Person(), minimize=Sum.of(1e-3 * lw.cost.energy(width=20.0)), posture=0.0)
-    p, rng = problem.program(effort=True), np.random.default_rng(3)
+    p, rng = problem.to_solve(), np.random.default_rng(3)
     x, d = near(problem, size=0.01), rng.normal(size=p.n)
     H = np.zeros((p.n, p.n))
     H[p.hess_rows, p.hess_columns] = p.hessian(x, 1.0, np.zeros(p.m))

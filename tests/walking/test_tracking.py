@@ -16,15 +16,15 @@ def test_the_term_is_the_mean_of_squares_over_widths():
     curve = 0.3 + 0.2 * np.sin(2 * np.pi * percent / 100.0)
     term = lw.walking.tracking({"knee_r": curve, "ank_flex_l": -curve}, width={"knee_r": 0.1})
     problem = Problem(lw.walking.Person(), minimize=Sum.of(2.0 * term), posture=0.0)
-    program = problem.program(effort=True)
+    program = problem.to_solve()
     x = problem.reference.ravel() + np.random.default_rng(0).normal(size=program.n) * 0.05
-    q = problem.grid.motion(x.reshape(problem.basis.count, -1))[:, 0]
+    q = problem.held[0].motion(x.reshape(problem.basis.count, -1), problem.duration)[:, 0]
     names = problem.robot.names
-    s = problem.grid.s
+    s = problem.grid
     wanted = 0.3 + 0.2 * np.sin(np.pi * s)  # a step is half of the stride
     off = ((q[:, names.index("knee_r")] - wanted) / 0.1) ** 2
     off = off + ((q[:, names.index("ank_flex_l")] + wanted) / np.deg2rad(5.0)) ** 2
-    assert program.f(x) == pytest.approx(2.0 * float(problem.rule @ off) / 2, rel=1e-4)
+    assert program.f(x) == pytest.approx(2.0 * problem.duration * float(problem.quadrature[1] @ off) / 2, rel=1e-4)
 
 
 def test_a_stride_has_all_of_the_curve():
@@ -32,7 +32,7 @@ def test_a_stride_has_all_of_the_curve():
     curve = np.linspace(0.0, 1.0, 11)
     problem = Problem(person, steps=2, minimize=Sum.of(lw.walking.tracking({"knee_r": curve}, width=1.0)), posture=0.0)
     x = np.zeros(problem.basis.count * problem.robot.nv)
-    assert problem.program(effort=True).f(x) == pytest.approx(problem.duration / 3.0, rel=1e-3)
+    assert problem.to_solve().f(x) == pytest.approx(problem.duration / 3.0, rel=1e-3)
 
 
 @pytest.mark.parametrize(

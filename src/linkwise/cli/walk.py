@@ -81,7 +81,7 @@ def walk(
       linkwise walk --speed 1.4 --mass 60 --height 1.65 --sex female --html walk.html
       linkwise walk --speed 1.4 --backpack 15 --limit ankle_l=60 --table stride.csv
     """
-    from linkwise.walking.objective import effort
+    from linkwise.walking.effort import effort
     from linkwise.walking.opensim import write_ground, write_motion, write_torques
     from linkwise.walking.tracking import tracking
     from linkwise.walking.walk import KEPT

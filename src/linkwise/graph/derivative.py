@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from linkwise.graph.node import Node
@@ -70,7 +70,7 @@ def gradient(output: Any, wrt: Sequence[Node], reach: set[int] | None = None) ->
     reach = _dependent([output], wrt) if reach is None else reach
     adjoint: dict[int, Any] = {output.index: 1.0}
     stop = {w.index for w in wrt}
-    for n in reversed(_live([output])):
+    for n in reversed(_live([output], stop)):
         bar = adjoint.get(n.index)
         if bar is None or n.index in stop or not n.args:
             continue
@@ -106,14 +106,15 @@ def _values(args: tuple[Node, ...]) -> list[Any]:
     return [a.value if a.op == "const" else a for a in args]
 
 
-def _live(outputs: Sequence[Any]) -> list[Node]:
+def _live(outputs: Sequence[Any], stop: Collection[int] = ()) -> list[Node]:
+    """What outputs are made of, in order; not what the nodes are made of at which to stop."""
     seen: dict[int, Node] = {}
     stack = [o for o in outputs if isinstance(o, Node)]
     while stack:
         n = stack.pop()
         if n.index not in seen:
             seen[n.index] = n
-            stack.extend(n.args)
+            stack.extend(() if n.index in stop else n.args)
     return [seen[k] for k in sorted(seen)]
 
 

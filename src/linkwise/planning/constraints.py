@@ -127,18 +127,14 @@ class Cyclic(Constraint):
         n = len(known)
         pairs = {**{name: name for name in known}, **self.partners, **{b: a for a, b in self.partners.items()}}
         chosen_joints(known, [*pairs, *self.signs], self.label)
-        ends = np.array([0.0, 1.0])
+        image = np.zeros((n, n))  # of a posture
+        for k, name in enumerate(known):
+            image[k, known.index(pairs[name])] = float(self.signs.get(name, self.signs.get(pairs[name], 1.0)))
         for order in range(self.order + 1):
-            first, last = basis.matrix(ends, order)
-            size = max(np.abs(first).max(), 1.0)
-            A = np.zeros((n, basis.count, n))
-            for k, name in enumerate(known):
-                other = known.index(pairs[name])
-                A[k, :, k] += last / size
-                A[k, :, other] -= first / size * float(self.signs.get(name, self.signs.get(pairs[name], 1.0)))
-            zero = np.zeros(n)
+            first, last = basis.matrix([0.0, 1.0], order)
+            A = (np.kron(last, np.eye(n)) - np.kron(first, image)) / max(np.abs(first).max(), 1.0)
             label = self.label if not order else f"{self.label} derivative {order}"
-            found.append(LinearRows(label, known, A.reshape(n, -1), zero, zero, 1.0))
+            found.append(LinearRows(label, known, A, np.zeros(n), np.zeros(n), 1.0))
         return found
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from linkwise.errors import InputError
 
 Array = NDArray[np.float64]
+Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from linkwise.files import arrays, reading, replacing
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Basis, Curve
-from linkwise.planning.problem import Worst
 from linkwise.planning.program import Dual
 from linkwise.planning.result import Plan
+from linkwise.planning.transcription import Worst
 from linkwise.robot.robot import Robot
 from linkwise.table import SUFFIXES, checked_suffix, write
 

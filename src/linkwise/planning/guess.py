@@ -15,7 +15,6 @@ from linkwise.planning.kernels import PointKernel
 from linkwise.planning.loops import links_of, numbers_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
-from linkwise.planning.solvable import beyond
 from linkwise.planning.words import positive
 
 AROUND = 101  # rows of an earlier plan that is taken over
@@ -146,15 +145,12 @@ def _guessed_duration(problem: Problem, shape: Array) -> float:
     """The shortest of some durations in which the first motion keeps all limits, or is least beyond them."""
     low, high = problem.longest or (0.02, 200.0)
     tried = np.geomspace(low, high, 25)
-    if problem.path_kernel is None or not np.ptp(shape, axis=0).any():  # nothing tells
+    if not problem.along or not np.ptp(shape, axis=0).any():  # nothing tells
         return float(np.clip(1.0, low, high))
-    samples = problem.program(problem.variables(1.0), problem.grid).samples[0]
-    groups = samples.kernel.rows
-    lower, upper, size = (np.concatenate([getattr(g, k) for g in groups]) for k in ("lower", "upper", "scale"))
+    samples = problem.held[0]
     best, least = float(tried[-1]), np.inf
     for T in tried:
-        g = samples.values(shape, float(T))
-        over = float(beyond(g / size, lower / size, upper / size).max())
+        over = float(samples.beyond(samples.values(shape, float(T))).max())
         if over < least * (1.0 - 1e-3):
             best, least = float(T), over
         if over <= 0.0:

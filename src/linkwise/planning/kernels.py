@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -11,7 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError, LinkwiseError
-from linkwise.kernel.tracing import Graph, Node, Port, along, finish, function, gradient, is_zero, jacobian, lift
+from linkwise.kernel.tracing import (
+    Graph,
+    Node,
+    Port,
+    Program,
+    along,
+    finish,
+    function,
+    gradient,
+    is_zero,
+    jacobian,
+    lift,
+    remembered,
+)
 from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Array
@@ -28,11 +41,13 @@ class Surroundings(NamedTuple):
         width: how many numbers.
         point: the instant, from robot, motion, fraction of time, those numbers, and the time.
         chart: what the numbers on splines are; those of `chart_of` if not given.
+        numbers: gives them at fractions s (n,) -> (n, width); None if there are none.
     """
 
     width: int
     point: Callable[[Robot, Sequence[Sequence[Node]], Node, Sequence[Node], Node], Point]
     chart: Chart | None = None
+    numbers: Callable[[Array], Array] | None = None
 
 
 def surroundings(environment: Environment, chart: Chart | None = None) -> Surroundings:
@@ -47,54 +62,85 @@ def surroundings(environment: Environment, chart: Chart | None = None) -> Surrou
 AT_REST = surroundings(Environment())
 
 
+class Traced(NamedTuple):
+    """Rows at an instant as expressions, and their first derivatives."""
+
+    graph: Graph
+    z: list[Node]
+    data: list[Node]
+    t: Node
+    values: list[Node]
+    jacobian: list[list[Any]]
+    by_t: list[Any]
+
+
 class PointKernel:
     """All rows at an instant, as functions of `z` (orders, n), which has q, qd, ... as rows, of `data`, and of time.
+
+    Args:
+        robot: what moves.
+        rows: groups of them.
+        around: what an instant is told besides the motion.
+        facts: all that decides the functions, where that has a text: they are kept then, and nothing is traced again.
 
     Attributes:
         orders: how many derivatives of q the rows depend on, q itself counted.
         timed: whether rows depend on the time t; then it is a further argument, else there is none.
-        entries: pairs (row, number on a spline) with a derivative that is not zero by structure.
+        entries: pairs (row, number on a spline) with a derivative that is not zero by structure, row after row.
     """
 
-    def __init__(self, robot: Robot, rows: Sequence[Rows], around: Surroundings = AT_REST) -> None:
-        self.n, self.rows = (around.chart or chart_of(robot)).n, tuple(rows)
-        widths = [r.width for r in self.rows]
-        self.width = 1 + sum(widths) + around.width
-        graph = Graph()
-        orders = drives_of(robot).orders
+    def __init__(self, robot: Robot, rows: Sequence[Rows], around: Surroundings = AT_REST, facts: str = "") -> None:
+        self.robot, self.rows, self.around, self._facts = robot, tuple(rows), around, facts
+        self.n = (around.chart or chart_of(robot)).n
+        self.count = sum(len(r.names) for r in self.rows)
+        self.width = 1 + sum(r.width for r in self.rows) + around.width
+        notes = self._remembered[1] if facts else self._notes()
+        self.orders: int = notes[0]
+        self.timed: bool = notes[1]
+        self.entries: NDArray[np.intp] = np.array(notes[2], dtype=int).reshape(-1, 2)
+
+    @cached_property
+    def _remembered(self) -> tuple[Callable[..., Any], Any]:
+        """The function of first derivatives, and what is to be known of it."""
+
+        def make() -> tuple[Program, Any]:
+            notes = self._notes()
+            self.orders, self.timed, self.entries = notes[0], notes[1], np.array(notes[2], dtype=int)
+            return self._first_program(), notes
+
+        return remembered(self._facts, make)
+
+    @cached_property
+    def _traced(self) -> Traced:
+        graph, orders = Graph(), drives_of(self.robot).orders
         z = [graph.input(f"z{k + 1}") for k in range(orders * self.n)]
         data = [graph.input(f"data{k + 1}") for k in range(self.width)]
-        self._t = graph.input("t")
+        t = graph.input("t")
         motion = [z[d * self.n : (d + 1) * self.n] for d in range(orders)]
-        shared = around.point(robot, motion, data[0], data[1 + sum(widths) :], self._t)
+        widths = [r.width for r in self.rows]
+        point = self.around.point(self.robot, motion, data[0], data[1 + sum(widths) :], t)
         values: list[Any] = []
         for group, end in zip(self.rows, accumulate(widths), strict=True):
-            shared.data = data[1 + end - group.width : 1 + end]
-            values += _values(group, shared)
-        self._graph, self._z, self._data = graph, z, data
-        self._values = [lift(graph, v) for v in values]
-        self.count = len(values)
-        self._find_entries()
+            point.data = data[1 + end - group.width : 1 + end]
+            values += _values(group, point)
+        found = [lift(graph, v) for v in values]
+        whole = _slopes(found, [*z, t], point.known_slopes()) if found else []
+        return Traced(graph, z, data, t, found, [row[:-1] for row in whole], [row[-1] for row in whole])
 
-    def _find_entries(self) -> None:
-        """The structure of the first derivatives, and which derivatives of q matter."""
-        whole = jacobian(self._values, [*self._z, self._t]) if self._values else []
-        self._jacobian, self._by_t = [row[:-1] for row in whole], [row[-1] for row in whole]
-        self.timed = not all(map(is_zero, self._by_t))
-        n = self.n
-        used = [k // n for row in self._jacobian for k, x in enumerate(row) if not is_zero(x)]
-        self.orders = 1 + max(used, default=0)
-        pairs = []
-        for r, row in enumerate(self._jacobian):
-            joints = {k % n for k, x in enumerate(row) if not is_zero(x)}
-            pairs += [(r, j) for j in sorted(joints)]
-        self.entries: NDArray[np.intp] = np.array(pairs, dtype=int).reshape(-1, 2)
+    def _notes(self) -> tuple[int, bool, list[tuple[int, int]]]:
+        """Which derivatives of q matter, whether the time does, and the structure of the first derivatives."""
+        used = [[k for k, x in enumerate(row) if not is_zero(x)] for row in self._traced.jacobian]
+        orders = 1 + max((k // self.n for row in used for k in row), default=0)
+        pairs = [(r, j) for r, row in enumerate(used) for j in sorted({k % self.n for k in row})]
+        return orders, not all(map(is_zero, self._traced.by_t)), pairs
 
-    @cached_property
+    @property
     def _leaves(self) -> list[tuple[Node, ...]]:
-        return [tuple(self._z[: self.orders * self.n]), tuple(self._data), *([(self._t,)] if self.timed else [])]
+        found = self._traced
+        time = [(found.t,)] if self.timed else []
+        return [tuple(found.z[: self.orders * self.n]), tuple(found.data), *time]
 
-    @cached_property
+    @property
     def _inputs(self) -> list[Port]:
         time = [Port("t", ())] if self.timed else []
         return [Port("z", (self.orders, self.n)), Port("data", (self.width,)), *time]
@@ -106,17 +152,22 @@ class PointKernel:
     @cached_property
     def values(self) -> Callable[..., Array]:
         """(z, data, *time) -> rows (count)."""
-        return self._function("plan_rows", [Port("rows", (self.count,))], [self._values])
+        if self._facts:  # another function would take longer to compile than it could save
+            return lambda *inputs: self.first(*inputs)[0]
+        return function(self._program("plan_rows", [Port("rows", (self.count,))], [self._traced.values]))
 
     @cached_property
     def first(self) -> Callable[..., Any]:
         """(z, data, *time) -> rows (count), derivatives (entries, orders), and by time (count) where they have some."""
-        flat = [self._jacobian[r][d * self.n + j] for r, j in self.entries for d in range(self.orders)]
+        return self._remembered[0] if self._facts else function(self._first_program())
+
+    def _first_program(self) -> Program:
+        found = self._traced
+        flat = [found.jacobian[r][d * self.n + j] for r, j in self.entries for d in range(self.orders)]
         ports = [Port("rows", (self.count,)), Port("slopes", (len(self.entries), self.orders))]
-        if not self.timed:
-            return self._function("plan_rows_and_slopes", ports, [self._values, flat])
-        ports.append(Port("by_time", (self.count,)))
-        return self._function("plan_rows_and_slopes", ports, [self._values, flat, self._by_t])
+        by_time = [Port("by_time", (self.count,))] if self.timed else []
+        results = [found.values, flat, *([found.by_t] if self.timed else [])]
+        return self._program("plan_rows_and_slopes", [*ports, *by_time], results)
 
     @cached_property
     def second(self) -> Callable[..., tuple[Array, Array]]:
@@ -127,34 +178,49 @@ class PointKernel:
         A function of one direction is compiled and called for all: the whole matrix would be a program many times as
         large, and hardly faster.
         """
-        z = [*self._z[: self.orders * self.n], *([self._t] if self.timed else [])]
-        graph, wide = self._graph, len(z)
+        graph, every, _, t, values, *_ = self._traced
+        z = [*every[: self.orders * self.n], *([t] if self.timed else [])]
+        wide = len(z)
         weights = [graph.input(f"weight{k + 1}") for k in range(self.count)]
         direction = [graph.input(f"direction{k + 1}") for k in range(wide)]
-        slope = gradient(sum((w * v for w, v in zip(weights, self._values, strict=True)), 0.0), z)
+        slope = gradient(sum((w * v for w, v in zip(weights, values, strict=True)), 0.0), z)
         extra = [(Port("weights", (self.count,)), tuple(weights)), (Port("direction", (wide,)), tuple(direction))]
         ports = [Port("slope", (wide,)), Port("change", (wide,))]
-        change = self._function("plan_bend", ports, [slope, along(slope, z, direction)], extra)
-        every = np.eye(wide)
+        change = function(self._program("plan_bend", ports, [slope, along(slope, z, direction)], extra))
+        units = np.eye(wide)
 
         def second(z: Array, data: Array, *rest: Array) -> tuple[Array, Array]:
             *time, weights = rest
             late = [t[..., None] for t in time]
-            slope, H = change(z[..., None, :, :], data[..., None, :], *late, weights[..., None, :], every)
+            slope, H = change(z[..., None, :, :], data[..., None, :], *late, weights[..., None, :], units)
             return slope[..., 0, :], H
 
         return second
 
-    def _function(
+    def _program(
         self,
         name: str,
         ports: list[Port],
         results: list[list[Any]],
         extra: Sequence[tuple[Port, tuple[Node, ...]]] = (),
-    ) -> Callable[..., Any]:
+    ) -> Program:
         inputs, leaves = [*self._inputs, *(port for port, _ in extra)], [*self._leaves, *(nodes for _, nodes in extra)]
-        program = finish(name, self._graph, inputs, ports, leaves, results)
-        return function(program)
+        return finish(name, self._traced.graph, inputs, ports, leaves, results)
+
+
+def _slopes(values: Sequence[Node], wrt: Sequence[Node], known: Mapping[Node, Sequence[Any]]) -> list[list[Any]]:
+    """Derivatives of values; those of some quantities on the way are known."""
+    inner = list(known)
+    found = []
+    for row in jacobian(values, [*wrt, *inner]):
+        total = row[: len(wrt)]
+        for x, node in zip(row[len(wrt) :], inner, strict=True):
+            if not is_zero(x):
+                for k, slope in enumerate(known[node]):
+                    if not is_zero(slope):
+                        total[k] = total[k] + x * slope
+        found.append(total)
+    return found
 
 
 def _values(group: Rows, point: Point) -> list[Any]:

@@ -17,11 +17,12 @@ from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.guess import first_motion
 from linkwise.planning.knots import free_knots
 from linkwise.planning.notes import notes_of
-from linkwise.planning.problem import Problem, Worst
+from linkwise.planning.problem import Problem
 from linkwise.planning.program import Dual, Program
 from linkwise.planning.result import Plan
 from linkwise.planning.setup import problem_of
 from linkwise.planning.terms import effort
+from linkwise.planning.transcription import Worst
 from linkwise.planning.variables import Variables
 from linkwise.planning.words import Sum, positive
 from linkwise.robot.robot import Robot
@@ -189,8 +190,8 @@ def _by_durations(
 
 def _result(problem: Problem, found: Found, monitor: Any, solver: str, seconds: float) -> Plan:
     program, x = found.program, found.answer.x
-    names = [t for r in (problem.objective.samples.kernel.rows if problem.objective.samples else ())
-             for t in (r.title(k) for k in range(len(r.names)))]  # fmt: skip
+    integrals = [i.samples for i in problem.objective.integrals]
+    names = [s.name(0, k).title for s in integrals for k in range(s.kernel.count)]
     terms = dict(zip(names, program.terms(x).tolist(), strict=True))
     if problem.objective.time:
         terms["time"] = found.curve.duration
@@ -217,7 +218,7 @@ def _multipliers(program: Program, duals: Array) -> dict[str, float]:
         return total
     powers = program.powers
     for row in np.flatnonzero((np.abs(duals) > 1e-12) & (program.row_lower < program.row_upper)):
-        name, distance, size = program.names[row].name, np.isinf(program.row_upper[row]), float(program.scale[row])
+        name, distance, size = program.names[row].title, np.isinf(program.row_upper[row]), float(program.scale[row])
         bound = size * float((program.row_lower if distance else program.row_upper)[row])
         slope = 2.0 * np.sqrt(bound) if powers[row] == 2 else 1.0  # of what is bounded by what the user gave
         total[name] = total.get(name, 0.0) + (1.0 if distance else -1.0) * abs(float(duals[row])) / size * float(slope)

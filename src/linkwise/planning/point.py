@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -199,6 +199,10 @@ class Point:
             motion, coupling = self._motion[: order + 3], self._drives.coupling
             self._known_motors[rates] = motors_of_motion(machine, motion, world, coupling, rates)
         return self._known_motors[rates]
+
+    def known_slopes(self) -> Mapping[Any, Sequence[Any]]:
+        """Derivatives by the numbers on splines, order after order, of expressions for which there is a better way."""
+        return {}
 
     @cached_property
     def deflection(self) -> list[Scalar]:

@@ -8,24 +8,20 @@ violation is relative to the limit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cached_property, wraps
+from time import perf_counter
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from linkwise.planning.curve import Array
-from linkwise.planning.rows import LinearRows
+from linkwise.planning.curve import Array, Index
+from linkwise.planning.layout import Layout
+from linkwise.planning.rows import LinearRows, RowName, beyond
 from linkwise.planning.samples import First, Samples
-from linkwise.planning.solvable import Judged, Timed
-from linkwise.planning.variables import Index, Objective, Variables
+from linkwise.planning.variables import Objective, Variables
 
-
-class RowName(NamedTuple):
-    """Which constraint, and at which fraction of the motion's time."""
-
-    name: str
-    s: float
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Dual(NamedTuple):
@@ -36,8 +32,32 @@ class Dual(NamedTuple):
     value: float
 
 
-class Program(Judged):
-    """The program of samples of rows, linear rows, and an objective. Derivatives are by the variables."""
+def _timed(function: F) -> F:
+    """A function of a program that adds the time spent in it to `seconds`."""
+
+    @wraps(function)
+    def timed(self: Any, *args: Any) -> Any:
+        began = perf_counter()
+        try:
+            return function(self, *args)
+        finally:
+            self.seconds += perf_counter() - began
+
+    return cast(F, timed)
+
+
+class Program:
+    """The program of samples of rows, linear rows, and an objective. Derivatives are by the variables.
+
+    Rows that have a price are no rows of the program: the squares of their violations are part of the objective. Those
+    that have no bounds at an instant are none either.
+
+    Attributes:
+        n, m: how many variables and rows.
+        lower, upper, row_lower, row_upper: their bounds.
+        scale: by which rows were divided.
+        seconds: spent in functions.
+    """
 
     def __init__(
         self,
@@ -51,70 +71,32 @@ class Program(Judged):
         self.exact = variables.time_is_free if exact is None else exact
         self.n = len(variables.free)
         self.lower, self.upper = variables.lower[variables.free], variables.upper[variables.free]
-        self.seconds = 0.0  # spent in here
+        self.seconds = 0.0
         self._last: dict[Any, Any] = {}
         self._x: Array | None = None
-        self._lay_out_rows()
+        self._laid = laid = Layout(self.samples, self.linear, len(variables.lower) - 1)
+        self.row_lower, self.row_upper, self.scale = (x[laid.hard] for x in (laid.lower, laid.upper, laid.scale))
+        self.m = len(laid.hard)
 
     def prepare(self, second: bool) -> None:
         """Compile what a solver will call, with second derivatives where it uses them."""
-        o = self.objective.samples
-        for s in [*self.samples, *([o] if o else [])]:
+        bent = [i.samples for i in self.objective.integrals if self.exact or not i.squared.all()]
+        for s in [*self.samples, *(i.samples for i in self.objective.integrals)]:
             _ = s.kernel.values, s.kernel.first
-            if second and (self.exact or (s is o and not self.objective.squared.all())):
+            if second and (s in bent or (self.exact and s in self.samples)):
                 _ = s.kernel.second
 
     # ---- structure
 
-    def _lay_out_rows(self) -> None:
-        """Bounds and scales of all rows, point after point."""
-        bounds: dict[str, list[Array]] = {"lower": [], "upper": [], "scale": []}
-        for s in self.samples:
-            low, high, size = (np.concatenate([getattr(g, k) for g in s.kernel.rows]) for k in bounds)
-            for name, values in zip(bounds, (low / size, high / size, size), strict=True):
-                bounds[name].append(np.tile(values, len(s.s)))
-        for group in self.linear:
-            for name, values in zip(bounds, (group.lower, group.upper, np.ones(len(group.lower))), strict=True):
-                bounds[name].append(values)
-        none = np.zeros(0)
-        self.row_lower, self.row_upper, self.scale = (np.concatenate([*x, none]) for x in bounds.values())
-        self.m = len(self.scale)
-
-    @property
-    def powers(self) -> Array:
-        """2 for rows whose quantity is the square of what the user bounded, else 1."""
-        parts = [np.tile([g.power for g in s.kernel.rows for _ in g.names], len(s.s)) for s in self.samples]
-        return np.concatenate([*parts, np.ones(sum(len(group.lower) for group in self.linear))])
-
     @cached_property
-    def _structure(self) -> tuple[Index, Index, Index, Array]:
-        """Rows and columns of the jacobian, which of all its values are by variables, and those that are constant."""
-        place, last = self.variables.place, len(self.variables.lower) - 1
-        rows, columns, constant = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)], [np.zeros(0)]
-        at = 0
-        for s in self.samples:
-            count, points = s.kernel.count, len(s.s)
-            index = at + np.arange(points)[:, None] * count + s.kernel.entries[:, 0]
-            rows += [np.broadcast_to(index[:, :, None], s.columns.shape).ravel(), at + np.arange(points * count)]
-            columns += [s.columns.ravel(), np.full(points * count, last)]
-            at += points * count
-        for group in self.linear:
-            r, c = np.nonzero(group.matrix)
-            rows.append(at + r)
-            columns.append(c)
-            constant.append(group.matrix[r, c])
-            at += len(group.lower)
-        every_row, every_column = np.concatenate(rows), np.concatenate(columns)
-        kept = np.flatnonzero(place[every_column] >= 0)
-        return every_row[kept], place[every_column[kept]], kept, np.concatenate(constant)
+    def _structure(self) -> tuple[Index, Index, Index]:
+        """Rows and columns of the jacobian, and which of all derivatives they are."""
+        rows, columns, at = self._laid.derivatives(self._laid.hard)
+        free = self.variables.place[columns] >= 0
+        return rows[free], self.variables.place[columns[free]], at[free]
 
-    @property
-    def jac_rows(self) -> Index:
-        return self._structure[0]
-
-    @property
-    def jac_columns(self) -> Index:
-        return self._structure[1]
+    jac_rows: Index = property(lambda self: self._structure[0])  # type: ignore[assignment]
+    jac_columns: Index = property(lambda self: self._structure[1])  # type: ignore[assignment]
 
     @cached_property
     def _pattern(self) -> tuple[Index, Index]:
@@ -128,98 +110,131 @@ class Program(Judged):
         r, c = np.nonzero(np.tril(whole[np.ix_(free, free)]))
         return r, c
 
-    @property
-    def hess_rows(self) -> Index:
-        return self._pattern[0]
-
-    @property
-    def hess_columns(self) -> Index:
-        return self._pattern[1]
+    hess_rows: Index = property(lambda self: self._pattern[0])  # type: ignore[assignment]
+    hess_columns: Index = property(lambda self: self._pattern[1])  # type: ignore[assignment]
 
     @cached_property
     def names(self) -> list[RowName]:
-        """Of all rows."""
-        found = []
-        for s in self.samples:
-            titles = [g.title(k) for g in s.kernel.rows for k in range(len(g.names))]
-            found += [RowName(title, at) for at in s.s.tolist() for title in titles]
-        return found + [RowName(group.title(k), group.at) for group in self.linear for k in range(len(group.lower))]
+        """Of the rows."""
+        return [self._laid.names[k] for k in self._laid.hard]
+
+    @property
+    def soft_names(self) -> list[RowName]:
+        """Of rows with a price."""
+        return [self._laid.names[k] for k in self._laid.soft]
+
+    @property
+    def powers(self) -> Array:
+        """2 for rows whose quantity is the square of what the user bounded, else 1."""
+        return self._laid.powers[self._laid.hard]
 
     def duals(self, multipliers: Array) -> tuple[Dual, ...]:
         """The multipliers that are not zero, with their names."""
         at = np.flatnonzero(np.abs(multipliers) > 1e-12).tolist()
-        return tuple(Dual(*self.names[k], float(multipliers[k])) for k in at)
+        return tuple(Dual(self.names[k].title, self.names[k].s, float(multipliers[k])) for k in at)
 
     def multipliers(self, duals: Sequence[Dual]) -> Array:
         """The multipliers of these rows, zero for all others."""
         known = {(name, round(s, 12)): value for name, s, value in duals}
-        return np.array([known.get((name, round(s, 12)), 0.0) for name, s in self.names])
+        return np.array([known.get((name.title, round(name.s, 12)), 0.0) for name in self.names])
 
     # ---- functions
 
+    @_timed
     def f(self, x: Array) -> float:
-        with self._timed():
-            (_, T), o = self._split(x), self.objective
-            return o.value(self._values(x, -1), T) if o.samples else o.time * T
+        (P, T), o = self._split(x), self.objective
+        total = o.time * T + sum(i.value(self._values(x, i.samples), T) for i in o.integrals)
+        total += o.anchor.value(P) if o.anchor else 0.0
+        if len(self._laid.soft):
+            total += float(np.sum(self._laid.prices[self._laid.soft] * self._broken(x) ** 2))
+        return total
 
+    @_timed
     def terms(self, x: Array) -> Array:
         """The integral of every row of the objective."""
-        with self._timed():
-            return (
-                self.objective.each(self._values(x, -1), self._split(x)[1]) if self.objective.samples else np.zeros(0)
-            )
+        T = self._split(x)[1]
+        found = [i.each(self._values(x, i.samples), T) for i in self.objective.integrals]
+        return np.concatenate([*found, np.zeros(0)])
 
+    @_timed
     def gradient(self, x: Array) -> Array:
-        with self._timed():
-            (_, T), o = self._split(x), self.objective
-            total = np.zeros(len(self.variables.lower))
-            total[-1] = o.time
-            if o.samples:
-                first = self._first(x, -1)
-                by_points, by_time = o.samples.gathered(first, T * o.slopes(first.values))
-                total[:-1] += by_points
-                total[-1] += by_time + o.value(first.values, 1.0) - o.time
-            return total[self.variables.free]
+        (P, T), o = self._split(x), self.objective
+        total = np.zeros(len(self.variables.lower))
+        total[-1] = o.time
+        for i in o.integrals:
+            first = self._first(x, i.samples)
+            by_points, by_time = i.samples.gathered(first, T * i.slopes(first.values))
+            total[:-1] += by_points
+            total[-1] += by_time + i.value(first.values, 1.0)
+        if o.anchor:
+            total[:-1] += o.anchor.gradient(P)
+        if len(self._laid.soft):
+            total += self._broken_slopes(x).T @ (2.0 * self._laid.prices[self._laid.soft] * self._broken(x))
+        return total[self.variables.free]
 
+    @_timed
     def g(self, x: Array) -> Array:
-        with self._timed():
-            parts = [self._values(x, k).ravel() for k in range(len(self.samples))]
-            flat = self._split(x)[0].ravel()
-            parts += [group.matrix @ flat for group in self.linear]
-            return np.concatenate([*parts, np.zeros(0)]) / self.scale
+        return self._every(x)[self._laid.hard]
 
+    @_timed
     def jacobian(self, x: Array) -> Array:
         """The values at `jac_rows`, `jac_columns`."""
-        with self._timed():
-            parts = []
-            for k, s in enumerate(self.samples):
-                first = self._first(x, k)
-                size = np.concatenate([g.scale for g in s.kernel.rows])
-                by_points = first.by_points / size[s.kernel.entries[:, 0]][:, None]
-                parts += [by_points.ravel(), (first.by_time / size).ravel()]
-            _, _, kept, constant = self._structure
-            return np.concatenate([*parts, constant])[kept]
+        return self._slopes(x)[self._structure[2]]
 
+    @_timed
     def hessian(self, x: Array, sigma: float, multipliers: Array) -> Array:
         """The values at `hess_rows`, `hess_columns` of the second derivatives of sigma f + multipliers . g.
 
         Exact, or where the duration is fixed by Gauss and Newton: of squared terms the products of first derivatives
         alone, and nothing of rows.
         """
-        with self._timed():
-            P, T = self._split(x)
-            H = np.zeros((len(self.variables.lower),) * 2)
-            if self.objective.samples is not None and sigma != 0.0:
-                self.objective.add_curvature(P, T, self._first(x, -1), sigma, self.exact, H)
-            if self.exact:
-                at = 0
-                for s in self.samples:
-                    weights = (multipliers[at : at + s.count] / self.scale[at : at + s.count]).reshape(len(s.s), -1)
-                    if np.any(weights):
-                        s.curvature(P, T, weights, H)
-                    at += s.count
-            free = self.variables.free
-            return H[free[self.hess_rows], free[self.hess_columns]]
+        P, T = self._split(x)
+        H = np.zeros((len(self.variables.lower),) * 2)
+        H.flat[:: len(H) + 1] = self.objective.damping
+        if sigma != 0.0:
+            self._add_curvature(x, sigma, H)
+        if self.exact:
+            at, every = 0, np.zeros(len(self._laid.lower))
+            every[self._laid.hard] = multipliers / self.scale
+            for s in self.samples:
+                weights = every[at : at + s.count].reshape(len(s.s), -1)
+                if np.any(weights):
+                    s.curvature(P, T, weights, H)
+                at += s.count
+        free = self.variables.free
+        return H[free[self.hess_rows], free[self.hess_columns]]
+
+    def _add_curvature(self, x: Array, sigma: float, H: Array) -> None:
+        """Add second derivatives of the objective; of broken rows by Gauss and Newton."""
+        (P, T), o = self._split(x), self.objective
+        for i in o.integrals:
+            i.add_curvature(P, T, self._first(x, i.samples), sigma, self.exact, H)
+        if o.anchor:
+            H.flat[: -1 : len(H) + 1] += sigma * o.anchor.weights
+        if len(self._laid.soft):
+            active = np.flatnonzero(self._broken(x))
+            J = self._broken_slopes(x)[active]
+            H += (J.T * (2.0 * sigma * self._laid.prices[self._laid.soft[active]]) @ J).toarray()
+
+    # ---- judgement
+
+    def violations(self, x: Array) -> Array:
+        """How far each row is beyond its bounds, in its own scale."""
+        return beyond(self.g(x), self.row_lower, self.row_upper)
+
+    def infeasibility(self, x: Array) -> float:
+        """The largest of `violations`."""
+        return float(self.violations(x).max(initial=0.0))
+
+    def not_kept(self, x: Array, above: float) -> list[tuple[RowName, float, bool]]:
+        """Rows further than so much beyond their bounds: how far, and whether they have a price."""
+        over = beyond(self._every(x), self._laid.lower, self._laid.upper)
+        at = [
+            (k, soft)
+            for rows, soft in ((self._laid.hard, False), (self._laid.soft, True))
+            for k in rows[over[rows] > above]
+        ]
+        return [(self._laid.names[k], float(over[k]), soft) for k, soft in at]
 
     # ---- what is kept of the last point
 
@@ -230,25 +245,50 @@ class Program(Judged):
             self._last["split"] = self.variables.split(self._x)
         return self._last["split"]
 
-    def _of(self, k: int) -> Samples:
-        if k >= 0:
-            return self.samples[k]
-        assert self.objective.samples is not None
-        return self.objective.samples
+    def _every(self, x: Array) -> Array:
+        """All rows, over their scales."""
+        flat = self._split(x)[0].ravel()
+        if "every" not in self._last:
+            parts = [self._values(x, s).ravel() for s in self.samples]
+            parts += [group.matrix @ flat for group in self.linear]
+            self._last["every"] = np.concatenate([*parts, np.zeros(0)]) / self._laid.scale
+        return self._last["every"]
 
-    def _values(self, x: Array, k: int) -> Array:
+    def _slopes(self, x: Array) -> Array:
+        """All derivatives of all rows."""
+        self._split(x)
+        if "slopes" not in self._last:
+            parts = []
+            for s in self.samples:
+                first = self._first(x, s)
+                by_points = first.by_points / s.scale[s.kernel.entries[:, 0]][:, None]
+                parts += [by_points.ravel(), (first.by_time / s.scale).ravel()]
+            self._last["slopes"] = np.concatenate([*parts, self._laid.entries[2]])
+        return self._last["slopes"]
+
+    def _broken(self, x: Array) -> Array:
+        """How far rows with a price are above their bounds, or below: negative then."""
+        values = self._every(x)[self._laid.soft]
+        return values - np.clip(values, self._laid.lower[self._laid.soft], self._laid.upper[self._laid.soft])
+
+    def _broken_slopes(self, x: Array) -> Any:
+        """Their derivatives by all numbers, a sparse matrix."""
+        from scipy.sparse import csr_array
+
+        rows, columns, at = self._laid.derivatives(self._laid.soft)
+        shape = len(self._laid.soft), len(self.variables.lower)
+        return csr_array((self._slopes(x)[at], (rows, columns)), shape=shape)
+
+    def _values(self, x: Array, s: Samples) -> Array:
         P, T = self._split(x)
-        if ("first", k) in self._last:
-            return self._last["first", k].values
-        if ("values", k) not in self._last:
-            self._last["values", k] = self._of(k).values(P, T)
-        return self._last["values", k]
+        if ("first", s) in self._last:
+            return self._last["first", s].values
+        if ("values", s) not in self._last:
+            self._last["values", s] = s.values(P, T)
+        return self._last["values", s]
 
-    def _first(self, x: Array, k: int) -> First:
+    def _first(self, x: Array, s: Samples) -> First:
         P, T = self._split(x)
-        if ("first", k) not in self._last:
-            self._last["first", k] = self._of(k).first(P, T)
-        return self._last["first", k]
-
-    def _timed(self) -> Timed:
-        return Timed(self)
+        if ("first", s) not in self._last:
+            self._last["first", s] = s.first(P, T, self.variables.time_is_free)
+        return self._last["first", s]

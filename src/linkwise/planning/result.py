@@ -22,8 +22,8 @@ from linkwise.planning.chart import Chart, chart_of, joint_places
 from linkwise.planning.curve import Array, Curve
 from linkwise.planning.drives import Drives, drives_of
 from linkwise.planning.loops import links_of
-from linkwise.planning.problem import Worst
 from linkwise.planning.program import Dual
+from linkwise.planning.transcription import Worst
 from linkwise.planning.words import positive
 from linkwise.robot.robot import Robot
 from linkwise.table import Sampled

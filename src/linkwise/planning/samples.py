@@ -9,15 +9,14 @@ where rows depend on the time t = s T too; and one differentiation more for seco
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkwise.planning.curve import Array, Basis
+from linkwise.planning.curve import Array, Basis, Index
 from linkwise.planning.kernels import PointKernel
+from linkwise.planning.rows import RowName, beyond
 
 
 class First(NamedTuple):
@@ -29,25 +28,73 @@ class First(NamedTuple):
 
 
 class Samples:
-    """A kernel at instants `s` of a spline; `around` gives the numbers of its surroundings there."""
+    """A kernel at instants `s` of a spline."""
 
-    def __init__(
-        self, kernel: PointKernel, basis: Basis, s: Any, around: Callable[[Array], Array] | None = None
-    ) -> None:
+    def __init__(self, kernel: PointKernel, basis: Basis, s: Any) -> None:
         self.kernel, self.basis = kernel, basis
         self.s: Array = np.asarray(s, dtype=float)
         self.start, self.band, self._matrix = basis.bands(self.s, kernel.orders)
         self.orders = np.arange(kernel.orders, dtype=float)
         self.count = kernel.count * len(self.s)
         parts = [self.s[:, None], *(np.asarray(g.data(self.s), dtype=float) for g in kernel.rows if g.data)]
+        around = kernel.around.numbers
         self.data = np.hstack([*parts, *([around(self.s)] if around else [])])
-        rows, self._joint = kernel.entries.T
-        self._of_row = np.zeros((len(rows), kernel.count))
-        self._of_row[np.arange(len(rows)), rows] = 1.0
-        self._of_joint = np.eye(kernel.n)[self._joint]
+        self._row, self._joint = kernel.entries.T
+
+    # ---- bounds
+
+    def _of_rows(self, name: str) -> Array:
+        """A number of the groups of rows, for every row."""
+        every = [np.broadcast_to(getattr(g, name), len(g.names)) for g in self.kernel.rows]
+        return np.concatenate([*every, np.zeros(0)])
 
     @cached_property
-    def columns(self) -> NDArray[np.intp]:
+    def scale(self) -> Array:
+        """By which rows are divided (count)."""
+        return self._of_rows("scale")
+
+    @cached_property
+    def powers(self) -> Array:
+        """2 for rows whose quantity is the square of what the user bounded, else 1 (count)."""
+        return self._of_rows("power")
+
+    @cached_property
+    def prices(self) -> Array:
+        """Of the squares of violations; infinite where rows have to be kept (count)."""
+        return self._of_rows("price")
+
+    @cached_property
+    def limits(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of rows over their scales (n, count)."""
+        pairs = zip(*(g.limits(self.s) for g in self.kernel.rows), strict=True)
+        lower, upper = (np.hstack(x) / self.scale for x in pairs)
+        return lower, upper
+
+    def beyond(self, values: Array) -> Array:
+        """How far rows (n, count) are beyond their bounds, over their scales."""
+        return beyond(values / self.scale, *self.limits)
+
+    def name(self, i: int, k: int) -> RowName:
+        """That of a row at an instant."""
+        return RowName(*self._names[k], float(self.s[i]))
+
+    @cached_property
+    def _names(self) -> list[tuple[str, str]]:
+        return [(g.label, name) for g in self.kernel.rows for name in g.names]
+
+    # ---- values and derivatives
+
+    @cached_property
+    def _filled(self) -> Index:
+        """The rows that have entries; `_begins` tells where those of each begin."""
+        return np.unique(self._row)
+
+    @cached_property
+    def _begins(self) -> Index:
+        return np.searchsorted(self._row, self._filled)
+
+    @cached_property
+    def columns(self) -> Index:
         """The control-point variables of `First.by_points` (n, entries, band)."""
         reach = self.start[:, None, None] + np.arange(self.basis.degree + 1)
         return reach * self.kernel.n + self._joint[None, :, None]
@@ -69,22 +116,23 @@ class Samples:
         """What the kernel takes."""
         return self.motion(P, T), self.data, *self.kernel.time(self.s * T)
 
-    def first(self, P: Array, T: float) -> First:
-        """Rows and their first derivatives."""
+    def first(self, P: Array, T: float, by_time: bool = True) -> First:
+        """Rows and their first derivatives; those by T are zero where they are not asked for."""
         inputs = self._inputs(P, T)
         z = inputs[0]
         values, slopes, *late = self.kernel.first(*inputs)
-        scaled = slopes * self._powers(T)
-        drift = -(z * self.orders[:, None] / T)[:, :, self._joint].transpose(0, 2, 1)
-        by_time = np.einsum("ied,ied->ie", slopes, drift) @ self._of_row
-        for by_t in late:
-            by_time += by_t * self.s[:, None]
-        return First(values, np.matmul(scaled, self.band), by_time)
+        found = First(values, np.matmul(slopes, self.band * self._powers(T)[:, None]), np.zeros_like(values))
+        if by_time:
+            drift = -(z * self.orders[:, None] / T)[:, :, self._joint].transpose(0, 2, 1)
+            drifts = np.einsum("ied,ied->ie", slopes, drift)
+            found.by_time[:, self._filled] = np.add.reduceat(drifts, self._begins, axis=1)
+            for by_t in late:
+                found.by_time[:] += by_t * self.s[:, None]
+        return found
 
     def gathered(self, first: First, weights: Array) -> tuple[Array, float]:
         """The gradient of sum weights * rows by all control points (count * n) and by T."""
-        per_entry = weights @ self._of_row.T
-        flat = (first.by_points * per_entry[:, :, None]).ravel()
+        flat = (first.by_points * weights[:, self._row, None]).ravel()
         size = self.basis.count * self.kernel.n
         total = np.bincount(self.columns.ravel(), flat, minlength=size)
         return total.astype(float), float(np.sum(first.by_time * weights))
@@ -107,13 +155,24 @@ class Samples:
     def outer(self, first: First, weights: Array, into: Array) -> None:
         """Add sum weights * (row's gradient)(row's gradient)^T to `into`."""
         n, width = self.kernel.n, self.basis.degree + 1
-        rows, joints = self.kernel.entries.T
-        G = np.zeros((len(self.s), self.kernel.count, width, n))
-        G[:, rows, :, joints] = first.by_points.transpose(1, 0, 2)
-        flat = G.reshape(len(self.s), self.kernel.count, width * n)
-        heavy = flat * weights[:, :, None]
-        both = np.einsum("irk,ir->ik", heavy, first.by_time).reshape(len(self.s), width, n)
-        self._add(into, np.matmul(heavy.transpose(0, 2, 1), flat), both, float(np.sum(weights * first.by_time**2)))
+        counted: Any = weights.any(axis=0)
+        chosen, place = np.flatnonzero(counted[self._row]), np.cumsum(counted) - 1
+        G = np.zeros((len(self.s), np.count_nonzero(counted), width, n))
+        G[:, place[self._row[chosen]], :, self._joint[chosen]] = first.by_points[:, chosen].transpose(1, 0, 2)
+        weights, by_time = weights[:, counted], first.by_time[:, counted]
+        right = np.concatenate([G.reshape(*by_time.shape, width * n), by_time[:, :, None]], axis=2)
+        right *= np.sqrt(np.abs(weights))[:, :, None]
+        left = right if weights.min(initial=0.0) >= 0.0 else right * np.sign(weights)[:, :, None]
+        spans, begins, order = self._spans
+        if order is not None:
+            left, right = left[order], right[order]
+        for k, *ends in zip(spans, begins, [*begins[1:], len(self.s)], strict=True):
+            A, B = (x[slice(*ends)].reshape(-1, width * n + 1) for x in (left, right))
+            M, at = A.T @ B, slice(k * n, (k + width) * n)
+            into[at, at] += M[:-1, :-1]
+            into[at, -1] += M[:-1, -1]
+            into[-1, at] += M[-1, :-1]
+            into[-1, -1] += M[-1, -1]
 
     def _sandwich(self, B: Array, H: Array) -> Array:
         """B^T H B at each instant, over (band * joints) variables."""
@@ -139,7 +198,7 @@ class Samples:
         into[-1, -1] += twice
 
     @cached_property
-    def _spans(self) -> tuple[list[int], NDArray[np.intp], NDArray[np.intp] | None]:
+    def _spans(self) -> tuple[list[int], Index, Index | None]:
         """The spans that have instants, where those of each begin, and the order in which they stand together."""
         order = None if np.all(np.diff(self.start) >= 0) else np.argsort(self.start, kind="stable")
         spans, begins = np.unique(self.start if order is None else self.start[order], return_index=True)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.planning.curve import Array, Basis, Curve
+from linkwise.planning.curve import Array, Basis, Curve, Index
 from linkwise.planning.rows import Rows
 from linkwise.planning.samples import First, Samples
 from linkwise.planning.terms import Time
 from linkwise.planning.words import Sum
 from linkwise.robot.robot import Robot
-
-Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,22 +87,78 @@ class Variables:
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
-    """time * T + integral of sum weights * rows over time, where squared rows count by their squares.
+class Integral:
+    """The integral of sum weights * rows over time, where squared rows count by their squares.
 
     Args:
-        samples: the rows at points of an integration rule, or None.
-        rule: its weights.
+        samples: the rows at points of an integration rule.
+        rule: its weights, for a motion's time that is one.
         weights: of rows.
         squared: which rows are squared.
-        time: the weight of the duration.
     """
 
-    samples: Samples | None
+    samples: Samples
     rule: Array
     weights: Array
     squared: NDArray[np.bool_]
-    time: float
+
+    def value(self, values: Array, T: float) -> float:
+        """From the rows at all points."""
+        return float(self.each(values, T) @ self.weights)
+
+    def each(self, values: Array, T: float) -> Array:
+        """The integral of every row, without weights."""
+        return T * (self.rule @ np.where(self.squared, values * values, values))
+
+    def slopes(self, values: Array) -> Array:
+        """The derivatives of the sum over points by each value, but for the factor T."""
+        return self.rule[:, None] * self.weights * np.where(self.squared, 2.0 * values, 1.0)
+
+    def add_curvature(self, P: Array, T: float, first: First, factor: float, exact: bool, into: Array) -> None:
+        """Add a factor times the second derivatives to `into`, a matrix over all control points and T.
+
+        Exact, or by Gauss and Newton: of squared rows the products of first derivatives alone.
+        """
+        slopes = factor * self.slopes(first.values)
+        squares = 2.0 * self.rule[:, None] * np.where(self.squared, self.weights, 0.0)
+        self.samples.outer(first, factor * T * squares, into)
+        by_points, by_time = self.samples.gathered(first, slopes)
+        into[-1, :-1] += by_points
+        into[:-1, -1] += by_points
+        into[-1, -1] += 2.0 * by_time
+        bent = T * slopes if exact else np.where(self.squared, 0.0, T * slopes)
+        if np.any(bent):
+            self.samples.curvature(P, T, bent, into)
+
+
+class Anchor(NamedTuple):
+    """Half of weighted squares of control points' distances from others, all (count * joints)."""
+
+    points: Array
+    weights: Array
+
+    def value(self, P: Array) -> float:
+        return float(0.5 * np.sum(self.weights * (P.ravel() - self.points) ** 2))
+
+    def gradient(self, P: Array) -> Array:
+        return self.weights * (P.ravel() - self.points)
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """time * T + integrals + the distance from an anchor.
+
+    Args:
+        time: the weight of the duration.
+        integrals: over time.
+        anchor: what control points should be near to, or None.
+        damping: of solvers, added to the diagonal of second derivatives, which Gauss and Newton may leave singular.
+    """
+
+    time: float = 0.0
+    integrals: tuple[Integral, ...] = ()
+    anchor: Anchor | None = None
+    damping: float = 0.0
 
     @classmethod
     def of(cls, minimize: Sum, robot: Robot, sampled: Callable[[Sequence[Rows]], Samples], rule: Array) -> Objective:
@@ -115,48 +170,10 @@ class Objective:
             sampled: gives the samples of rows at the points of the rule.
             rule: weights of an integration over the motion's time, which is one.
         """
-        time, rows, weights, squared = 0.0, [], [], []
-        for factor, term in minimize.terms:
-            if isinstance(term, Time):
-                time += factor
-                continue
-            group, own, is_squared = term.integrand(robot)
-            rows.append(group)
-            weights.append(factor * own)
-            squared.append(np.full(len(own), is_squared))
-        if not rows:
-            none = np.zeros(0)
-            return cls(None, none, none, none.astype(bool), time)
-        return cls(sampled(rows), rule, np.concatenate(weights), np.concatenate(squared), time)
-
-    def value(self, values: Array, T: float) -> float:
-        """From the rows at all points."""
-        return float(T * np.sum(self.rule @ self._counted(values) * self.weights) + self.time * T)
-
-    def each(self, values: Array, T: float) -> Array:
-        """The integral of every row, without weights."""
-        return T * (self.rule @ self._counted(values))
-
-    def _counted(self, values: Array) -> Array:
-        return np.where(self.squared, values * values, values)
-
-    def slopes(self, values: Array) -> Array:
-        """The derivatives of the sum over points by each value, but for the factor T."""
-        return self.rule[:, None] * self.weights * np.where(self.squared, 2.0 * values, 1.0)
-
-    def add_curvature(self, P: Array, T: float, first: First, factor: float, exact: bool, into: Array) -> None:
-        """Add a factor times the second derivatives to `into`, a matrix over all control points and T.
-
-        Exact, or by Gauss and Newton: of squared rows the products of first derivatives alone.
-        """
-        assert self.samples is not None
-        slopes = factor * self.slopes(first.values)
-        squares = 2.0 * self.rule[:, None] * np.where(self.squared, self.weights, 0.0)
-        self.samples.outer(first, factor * T * squares, into)
-        by_points, by_time = self.samples.gathered(first, slopes)
-        into[-1, :-1] += by_points
-        into[:-1, -1] += by_points
-        into[-1, -1] += 2.0 * by_time
-        bent = T * slopes if exact else np.where(self.squared, 0.0, T * slopes)
-        if np.any(bent):
-            self.samples.curvature(P, T, bent, into)
+        time = sum(factor for factor, term in minimize.terms if isinstance(term, Time))
+        others = [(factor, *t.integrand(robot)) for factor, t in minimize.terms if not isinstance(t, Time)]
+        if not others:
+            return cls(time)
+        weights = np.concatenate([factor * own for factor, _, own, _ in others])
+        squared = np.concatenate([np.full(len(own), is_squared) for _, _, own, is_squared in others])
+        return cls(time, (Integral(sampled([rows for _, rows, *_ in others]), rule, weights, squared),))

@@ -2,10 +2,10 @@
 
 from linkwise.walking.anthropometry import Segment as Segment
 from linkwise.walking.audit import Audit as Audit
+from linkwise.walking.effort import effort as effort
 from linkwise.walking.norms import Band as Band
 from linkwise.walking.norms import Match as Match
 from linkwise.walking.norms import band as band
-from linkwise.walking.objective import effort as effort
 from linkwise.walking.opensim import write_ground as write_ground
 from linkwise.walking.opensim import write_motion as write_motion
 from linkwise.walking.opensim import write_torques as write_torques

@@ -12,8 +12,8 @@ import numpy as np
 
 from linkwise.errors import InputError
 from linkwise.files import replacing
+from linkwise.planning.curve import Array
 from linkwise.walking.features import JOINTS
-from linkwise.walking.kernel import Array
 from linkwise.walking.pictures import LEFT, LIMBS, RIGHT, carried
 
 if TYPE_CHECKING:

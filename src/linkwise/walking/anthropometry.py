@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from math import isfinite
 from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.planning.words import positive
 
 
 @dataclass(frozen=True)
@@ -129,15 +129,3 @@ def _mapping(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InputError(f"{what}: expected values by name, such as {{'length': 0.4}}, got {value!r}.")
     return value
-
-
-def positive(value: Any, what: str) -> float:
-    """A number above zero, or an error."""
-    wrong = isinstance(value, (bool, str))
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        wrong, number = True, 0.0
-    if wrong or not isfinite(number) or number <= 0.0:
-        raise InputError(f"{what}: expected a number above zero, got {value!r}.")
-    return number

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkwise.planning.bounds import whole
-from linkwise.walking.program import Grid
-from linkwise.walking.rows import places_of
-from linkwise.walking.stride import centre
-
-if TYPE_CHECKING:
-    from linkwise.planning.curve import Curve
-    from linkwise.walking.problem import Problem
+from linkwise.planning.curve import Curve
+from linkwise.planning.samples import Samples
+from linkwise.walking.instant import GLOBAL
+from linkwise.walking.problem import Problem
+from linkwise.walking.reactions import LoadKernel
 
 
 @dataclass(frozen=True)
@@ -44,39 +41,30 @@ class Audit:
 
 def audit(problem: Problem, curve: Curve, finer: int = 8) -> Audit:
     """Look at a step on a grid that is so many times finer."""
-    points = (problem.points - 1) * whole(finer, 1, "finer") + 1
-    moments = problem.moments(points)
-    grid = Grid(problem.kernel, curve.basis, curve.duration, moments)
-    found = grid.kernel(grid.motion(curve.points), grid.supports)
-    where = places_of(grid.kernel.groups)
+    s = problem.timetable.even((problem.points - 1) * whole(finer, 1, "finer") + 1)
+    samples = Samples(problem.own_kernel(problem.own_rows), curve.basis, s)
+    values = samples.values(curve.points, curve.duration)
+    ends = np.cumsum([len(r.names) for r in problem.own_rows])[:-1]
+    found = {r.label: v for r, v in zip(problem.own_rows, np.split(values, ends, axis=1), strict=True)}
+    limits = {r.label: r.limits(s) for r in problem.own_rows}
 
-    def value(name: str, k: int) -> float:
-        g, i = where[name]
-        return float(found.values[g][k, i])
+    def off(kind: str, width: float) -> float:
+        """The largest distance from the middle of bands of half a width."""
+        lower, upper = limits[kind]
+        return width + float(np.maximum(lower - found[kind], found[kind] - upper).max())
 
-    drift = slip = sunk = outside = 0.0
-    n = len(problem.effort)
-    zmp = centre(found.values[0][:, n:])
-    for k, m in enumerate(moments):
-        for place, target in m.contacts:
-            drift = max(drift, abs(value(place, k) - target))
-            slip = max(slip, abs(value(f"speed.{place}", k)))
-        for place in m.above:
-            sunk = max(sunk, -value(place, k))
-        facets = m.facets
-        outside = max(outside, float((facets[:, :2] @ zmp[k] + facets[:, 2]).max()))
-    ratio = found.values[0][:, :n] / np.array(list(problem.effort.values()))
-    free = [name not in problem.held for name in problem.effort]
-    effort = float(np.trapezoid((ratio[:, free] ** 2).sum(axis=1), grid.s) * curve.duration)
+    sunk = np.where(np.isfinite(limits["ground"][0]), -found["ground"], 0.0).max()
+    outside = np.where(np.isfinite(limits["zmp"][1]), found["zmp"] / found["vertical"], 0.0).max()
+    ratio = found["torque"] / np.array(list(problem.effort.values()))
+    loads = LoadKernel(problem.robot)(samples.motion(curve.points, curve.duration), problem.timetable.supports(s))
+    free = [name not in problem.held_joints for name in problem.effort]
     return Audit(
-        len(moments), drift, slip, sunk, outside, float(np.abs(ratio).max()), _residual(problem, grid, curve), effort
+        points=len(s),
+        drift=off("contact", problem.bounds.contact),
+        slip=off("slip", problem.bounds.slip),
+        sunk=float(max(0.0, sunk)),
+        zmp=float(max(0.0, outside)),
+        torque=float(np.abs(ratio).max()),
+        residual=float(np.abs(loads.tau[:, :GLOBAL]).max()),
+        effort=float(np.trapezoid((ratio[:, free] ** 2).sum(axis=1), s) * curve.duration),
     )
-
-
-def _residual(problem: Problem, grid: Grid, curve: Curve) -> float:
-    """What is left of the pelvis' generalised forces when ground reactions act as wrenches on the feet."""
-    from linkwise.walking.instant import GLOBAL
-    from linkwise.walking.reactions import LoadKernel
-
-    loads = LoadKernel(problem.robot)(grid.motion(curve.points), grid.supports)
-    return float(np.abs(loads.tau[:, :GLOBAL]).max())

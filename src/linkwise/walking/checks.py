@@ -54,13 +54,13 @@ def _check_kinds(problem: Problem) -> None:
 def _check_aims(problem: Problem) -> None:
     if any(isinstance(term, Time) for _, term in problem.minimize.terms):
         raise InputError("minimize: expected terms besides the time, which speed and step decide, got lw.cost.time().")
-    if any(c.base(problem.robot) for c in problem.subject_to):
+    if any(c.base(problem.robot) for c in problem.constraints):
         raise InputError("subject_to: expected the ground at rest, got a motion of the base.")
 
 
 def _check_reach(problem: Problem) -> None:
     """No step is longer than both legs in one line, from the trailing foot's ball to the leading one's heel."""
-    body, foot = problem.person.body, problem.timetables[0].feet["r"]
+    body, foot = problem.person.body, problem.timetable.steps[0].feet["r"]
     longest = sum(body[f"{part}_{side}"].length for part in ("thigh", "shank", "foot") for side in "rl")
     longest += foot.ball - foot.heel
     if problem.step > longest:

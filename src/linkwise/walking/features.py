@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise.walking.kernel import Array
+from linkwise.planning.curve import Array
 from linkwise.walking.norms import EXTREMES, Match, bands
 from linkwise.walking.skeleton import GRAVITY
 from linkwise.walking.stride import Stride

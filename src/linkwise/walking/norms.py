@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.errors import UnknownNameError
-from linkwise.walking.kernel import Array
+from linkwise.planning.curve import Array
 
 DATA = Path(__file__).with_name("data") / "bands.toml"
 QUIET = 0.005  # body weights below which a foot does not carry
@@ -177,11 +177,3 @@ def norms() -> dict[str, Norm]:
         sd = 0.5 * float(b.high[at] - b.low[at])
         found[key] = Norm(value - sd, value + sd)
     return found
-
-
-def deviation(key: str, value: float) -> float:
-    """How far an extreme is outside of what is published, with sign."""
-    if key not in norms():
-        raise UnknownNameError("extreme", key, norms())
-    norm = norms()[key]
-    return max(0.0, value - norm.high) - max(0.0, norm.low - value)

@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise.errors import InputError
 from linkwise.files import replacing
-from linkwise.walking.kernel import Array
+from linkwise.planning.curve import Array
 from linkwise.walking.stride import Stride
 
 SUFFIXES = (".mot", ".sto")

@@ -9,9 +9,10 @@ from math import isfinite, pi
 from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.planning.words import positive
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
-from linkwise.walking.anthropometry import Segment, body, positive, sides_of
+from linkwise.walking.anthropometry import Segment, body, sides_of
 from linkwise.walking.joints import FROZEN, GLOBAL, called, spoken
 from linkwise.walking.skeleton import DEPTH, skeleton
 

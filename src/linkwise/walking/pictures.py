@@ -9,12 +9,11 @@ import numpy as np
 from linkwise.figures import COLOURS, INK, style
 from linkwise.kernel.compile import compile
 from linkwise.planning.bounds import whole
+from linkwise.planning.curve import Array
 from linkwise.walking.features import leg
 from linkwise.walking.joints import REFERENCE
-from linkwise.walking.kernel import Array
 from linkwise.walking.norms import TITLES, band, bands, sources
 from linkwise.walking.stride import Stride
-from linkwise.walking.timetable import hull
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +96,7 @@ def _paths(axes: Axes, stride: Stride) -> None:
         if key in seen:
             continue
         seen.add(key)
-        axes.fill(*np.array(hull(moment.corners.tolist())).T, color=INK, alpha=0.05, lw=0)
+        axes.fill(*moment.outline.T, color=INK, alpha=0.05, lw=0)
     axes.plot(stride.zmp[:, 0], stride.zmp[:, 1], color=COLOURS[3], label="zero-moment point")
     axes.plot(stride.q[:, 0], stride.q[:, 2], color=INK, lw=1.0, ls="--", label="pelvis")
     axes.set_aspect("equal")

@@ -1,20 +1,22 @@
-"""An instant of walking for terms and constraints of planning: torques and reactions with the ground's part in them."""
+"""An instant of walking for rows of planning: torques and reactions with the ground's part in them, points of feet."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from linkwise.algorithms.inverse_dynamics import at_joint
 from linkwise.jet import Jet, part
-from linkwise.planning.kernels import Surroundings
 from linkwise.planning.point import Point
 from linkwise.robot.robot import Robot
+from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.spatial import Wrench
 from linkwise.walking.ground import Support
-from linkwise.walking.instant import instant
+from linkwise.walking.instant import Instant, instant
 from linkwise.walking.reactions import standing
+from linkwise.walking.slopes import slopes
 
 
 class WalkPoint(Point):
@@ -25,16 +27,37 @@ class WalkPoint(Point):
         motion: q and its derivatives.
         s: the fraction of the motion's time that has passed.
         support: how the body stands.
+        tree: the bodies, where their numbers are not those of the robot.
     """
 
-    def __init__(self, robot: Robot, motion: Sequence[Sequence[Scalar]], s: Scalar, support: Support) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        motion: Sequence[Sequence[Scalar]],
+        s: Scalar,
+        support: Support,
+        tree: Tree | None = None,
+    ) -> None:
         super().__init__(robot, motion, s)
-        self.support = support
+        self.support, self._state = support, (self.q, self.qd, self.qdd)
+        if tree is not None:
+            self.tree = tree
+
+    @cached_property
+    def instant(self) -> Instant:
+        """What the rows of walking ask for."""
+        return instant(self.tree, *self._state, self.support)
+
+    def known_slopes(self) -> Mapping[Any, Sequence[Any]]:
+        """Those of torques and of the ground's wrench, where they were asked for, by a recursion."""
+        if "instant" not in self.__dict__:
+            return {}
+        return slopes(self.tree, *self._state, self.support, self.instant)
 
     @cached_property
     def tau(self) -> list[Scalar]:
         """Generalised forces after ground reactions (n); those of the pelvis vanish."""
-        return instant(self.tree, self.q, self.qd, self.qdd, self.support).tau
+        return self.instant.tau
 
     @cached_property
     def tau_dot(self) -> list[Scalar]:
@@ -50,7 +73,4 @@ class WalkPoint(Point):
 
     @cached_property
     def _through(self) -> Sequence[Wrench]:
-        return standing(self.tree, self.q, self.qd, self.qdd, self.support).through.wrench
-
-
-STANDING = Surroundings(len(Support._fields), lambda robot, motion, s, x, t: WalkPoint(robot, motion, s, Support(*x)))
+        return standing(self.tree, *self._state, self.support).through.wrench

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -10,25 +11,23 @@ from typing import Any
 import numpy as np
 
 from linkwise.planning.curve import Array, Basis, Curve
-from linkwise.planning.kernels import PointKernel
-from linkwise.planning.rows import LinearRows
-from linkwise.planning.rows import Rows as PlanRows
-from linkwise.planning.samples import Samples
-from linkwise.planning.variables import Objective
+from linkwise.planning.kernels import PointKernel, Surroundings
+from linkwise.planning.program import Program
+from linkwise.planning.rows import LinearRows, Rows
+from linkwise.planning.transcription import Transcription
+from linkwise.planning.variables import Anchor, Integral, Objective, Variables
 from linkwise.planning.words import Constraint, Sum, per_joint
 from linkwise.robot.robot import Robot
 from linkwise.walking.checks import check
+from linkwise.walking.effort import Effort
 from linkwise.walking.instant import GLOBAL
 from linkwise.walking.joints import called
-from linkwise.walking.kernel import InstantKernel
-from linkwise.walking.objective import Effort, Part, Penalty, Posture, State, Terms, Torques
+from linkwise.walking.kernel import shared_kernel, surroundings
 from linkwise.walking.person import Person
-from linkwise.walking.point import STANDING
-from linkwise.walking.program import ConstantRows, Grid, InstantRows, PlannedRows, Rows, WalkProgram
-from linkwise.walking.rows import KINDS, Bounds, Row, rows_of
+from linkwise.walking.rows import KINDS, Bounds, rows_of
 from linkwise.walking.skeleton import GRAVITY
 from linkwise.walking.symmetry import mirror
-from linkwise.walking.timetable import Foot, Moment, Step, moments_of, supports_of
+from linkwise.walking.timetable import Foot, Step, Timetable
 from linkwise.walking.tracking import Tracking
 
 DEGREE = 3
@@ -36,11 +35,13 @@ WIDTH = 0.07  # half the distance of the feet of a person of 1.741 m, m
 EFFORT = Sum.of(Effort())
 POSTURE = 0.01  # weight of postures, on coordinates that neither carry nor swing
 UPRIGHT = ("gx", "gy", "gz", "hip_flex", "knee", "ank_flex", "toe")  # those that do
+DAMPING = 0.01  # of solvers
+FINER = 8  # times the grid on which a motion is judged
 SCALES = (1.0, 0.1, 0.01)  # of rows of positions, velocities, accelerations
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Transcription):
     """One step of a person, from heel strike to the other foot's heel strike, or two.
 
     Args:
@@ -56,7 +57,7 @@ class Problem:
         without: kinds of rows that are left out.
         posture: weight of the posture term.
         minimize: terms of planning beside `effort`; effort alone if none is given.
-        subject_to: constraints of planning beside the rows of walking.
+        constraints: of planning, beside the rows of walking.
         soft: kinds of rows that may be broken, with the weights of the squares of how far they are.
         steps: 1 where the next step is the mirrored one, 2 where only the stride repeats.
         whole: keep frozen joints as variables that are fixed, with torques that are bounded, as the source has them.
@@ -76,15 +77,16 @@ class Problem:
     steps: int = 1
     whole: bool = False
     minimize: Sum = EFFORT
-    subject_to: tuple[Constraint, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     soft: Mapping[str, float] = field(default_factory=dict)
+    kernels: dict[Any, PointKernel] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         check(self)
 
     def __reduce__(self) -> Any:
         """Compiled functions stay here: another process has its own."""
-        return Problem, tuple(getattr(self, f.name) for f in fields(self))
+        return Problem, tuple(getattr(self, f.name) for f in fields(self) if f.init)
 
     @cached_property
     def robot(self) -> Robot:
@@ -92,13 +94,9 @@ class Problem:
         return self.person.robot(frozen=not self.whole)
 
     @cached_property
-    def held(self) -> frozenset[str]:
+    def held_joints(self) -> frozenset[str]:
         """Joints that are variables but fixed."""
         return frozenset(self.person.frozen) if self.whole else frozenset()
-
-    @cached_property
-    def kernel(self) -> InstantKernel:
-        return InstantKernel(self.robot)
 
     @cached_property
     def basis(self) -> Basis:
@@ -110,21 +108,28 @@ class Problem:
         return self.steps * self.step / self.speed
 
     @cached_property
-    def timetables(self) -> tuple[Step, ...]:
+    def timetable(self) -> Timetable:
         """Of the steps of the motion."""
         feet = {side: Foot.of(self.robot, side) for side in "rl"}
         width = WIDTH * self.person.height / 1.741
         first = Step(self.step, width, self.double, self.heel_off, feet)
-        return (first, first.next())[: self.steps]
+        return Timetable((first, first.next())[: self.steps])
 
     @cached_property
-    def instants(self) -> list[Moment]:
-        """What holds at the points of the grid."""
-        return self.moments(self.points)
+    def grid(self) -> Array:
+        return self.timetable.even(self.points)
 
-    def moments(self, points: int) -> list[Moment]:
-        """What holds at so many evenly spread instants of each step."""
-        return moments_of(self.timetables, points)
+    @cached_property
+    def fine(self) -> Array:
+        return self.timetable.even((self.points - 1) * FINER + 1)
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self.robot.names
+
+    @cached_property
+    def surroundings(self) -> Surroundings:
+        return surroundings(self.timetable.supports)
 
     @property
     def weight(self) -> float:
@@ -137,11 +142,25 @@ class Problem:
         found = {j.name: j.limits.effort for j in self.robot.joints if j.name in self.robot.names}
         return {name: found[name] for name in self.robot.names[GLOBAL:]}
 
+    # ---- rows
+
+    def own_kernel(self, rows: Sequence[Rows]) -> PointKernel:
+        """That of `own_rows`, with other bounds perhaps."""
+        return shared_kernel(self.robot, rows, self.timetable.supports)
+
     @cached_property
-    def rows(self) -> list[Row]:
-        """Rows at the grid's instants."""
-        every = rows_of(self.instants, list(self.effort), self.effort, self.weight, self.bounds)
-        return [row for row in every if row.kind not in self.without]
+    def own_rows(self) -> list[Rows]:
+        """The rows of walking, those that are left out too."""
+        return rows_of(self.timetable.at, self.effort, self.weight, self.bounds)
+
+    @cached_property
+    def along(self) -> list[PointKernel]:
+        """Rows of walking, those that are left out without bounds, and those of constraints."""
+        rows = [r.unbounded() if r.label in self.without else self._priced(r) for r in self.own_rows]
+        return [self.own_kernel(rows), *super().along]
+
+    def _priced(self, rows: Any) -> Any:
+        return replace(rows, price=self.soft.get(rows.label, np.inf))
 
     @cached_property
     def linear(self) -> list[LinearRows]:
@@ -150,8 +169,8 @@ class Problem:
         if "symmetry" not in self.without:
             found += [self._symmetry(order) for order in range(3 if self.smooth else 2)]
         if "knee" not in self.without:
-            found += [self._knee(k) for k in range(self.steps) if self._bends(self.timetables[k].trail)]
-        return found
+            found += [self._knee(k) for k in range(self.steps) if self._bends(self.timetable.steps[k].trail)]
+        return [*map(self._priced, found), *super().linear]
 
     def _symmetry(self, order: int) -> LinearRows:
         n, scale = self.robot.nv, SCALES[order]
@@ -165,37 +184,41 @@ class Problem:
         if order == 0:
             bound[self.robot.names.index("gx")] = -self.step * self.steps
         label = ("position", "velocity", "acceleration")[order]
-        free = [k for k, name in enumerate(self.robot.names) if name not in self.held]
+        free = [k for k, name in enumerate(self.robot.names) if name not in self.held_joints]
         names = tuple(f"{label}.{self.robot.names[k]}" for k in free)
         return LinearRows("symmetry", names, matrix[free], bound[free], bound[free])
 
     def _bends(self, side: str) -> bool:
         """Whether a knee can be bent as far as is asked for: a stiff one is not asked."""
         name = f"knee_{side}"
-        if name not in self.robot.names or name in self.held:
+        if name not in self.robot.names or name in self.held_joints:
             return False
-        low, high = (x[0, self.robot.names.index(name)] for x in self.limits)
+        low, high = (x[self.robot.names.index(name)] for x in self.box)
         return bool(low <= self.bounds.knee[1] and high >= self.bounds.knee[0])
 
     def _knee(self, step: int) -> LinearRows:
         at = (step + 0.5 * (self.double + 1.0)) / self.steps
-        side = self.timetables[step].trail
+        side = self.timetable.steps[step].trail
         unit = np.eye(self.robot.nv)[self.robot.names.index(f"knee_{side}")]
         matrix = np.kron(self.basis.matrix([at])[0], unit)[None, :]
         lower, upper = (np.array([x]) for x in self.bounds.knee)
         return LinearRows("knee", (f"knee_{side}",), matrix, lower, upper, at)
 
-    @cached_property
-    def limits(self) -> tuple[Array, Array]:
-        """Bounds of control points (count, joints), within which the curves stay as well."""
+    @property
+    def ranges(self) -> tuple[Array, Array]:
+        """Of joints; control points stay within them too."""
         joints = {j.name: j.limits for j in self.robot.joints}
         lower, upper = (
-            np.array([0.0 if n in self.held else getattr(joints[n], b) for n in self.robot.names])
+            np.array([0.0 if n in self.held_joints else getattr(joints[n], b) for n in self.robot.names])
             for b in ("lower", "upper")
         )
-        for low, high in (b for c in self.subject_to if (b := c.box(self.robot)) is not None):
-            lower, upper = np.maximum(lower, low), np.minimum(upper, high)
-        return tuple(np.tile(x, (self.basis.count, 1)) for x in (lower, upper))  # type: ignore[return-value]
+        return lower, upper
+
+    @cached_property
+    def variables(self) -> Variables:
+        """Control points, within the bounds of coordinates; the duration is given."""
+        bounds = (np.append(np.tile(x, self.basis.count), self.duration) for x in self.box)
+        return Variables(self.basis, self.robot.nv, *bounds)
 
     @cached_property
     def reference(self) -> Array:
@@ -207,95 +230,49 @@ class Problem:
     # ---- what is minimised
 
     @cached_property
-    def rule(self) -> Array:
-        """Weights of the instants in integrals over time, s."""
-        count = len(self.instants)
-        rule = np.full(count, self.duration / (count - 1))
+    def quadrature(self) -> tuple[Array, Array]:
+        """The trapezoidal rule on the grid."""
+        rule = np.full(len(self.grid), 1.0 / (len(self.grid) - 1))
         rule[[0, -1]] *= 0.5
-        return rule
+        return self.grid, rule
 
-    def _torques(self, weights: Any = 1.0) -> Torques:
+    def _torques(self, weights: Any = 1.0, factor: float = 1.0) -> Integral:
         """(5.1) of the source: squares of torques over their limits."""
         if isinstance(weights, Mapping):
             weights = {called(name): w for name, w in weights.items()}
         factors = per_joint(self.robot.names, weights, "effort weights", 0.0)[GLOBAL:]
-        counted = [0.0 if n in self.held else w / x**2 for w, (n, x) in zip(factors, self.effort.items(), strict=True)]
-        return Torques(np.outer(self.rule, counted))
+        strengths = self.effort.items()
+        each = [0.0 if n in self.held_joints else w / x**2 for w, (n, x) in zip(factors, strengths, strict=True)]
+        samples = self.held[0]
+        whole = [each if r.label == "torque" else np.zeros(len(r.names)) for r in samples.kernel.rows]
+        counted = factor * np.concatenate(whole)
+        return Integral(samples, self.quadrature[1], counted, np.full(len(counted), True))
 
     @cached_property
-    def parts(self) -> list[Part]:
-        """The objective."""
+    def objective(self) -> Objective:
+        """Efforts, whose torques are among the rows, other terms, and a posture."""
+        terms = [(w, t.over(self.steps) if isinstance(t, Tracking) else t) for w, t in self.minimize.terms]
+        efforts = tuple(self._torques(t.weights, w) for w, t in terms if isinstance(t, Effort))
+        others = self._objective(Sum(tuple((w, t) for w, t in terms if not isinstance(t, Effort))))
         posture = np.array([0.0 if n.startswith(UPRIGHT) else self.posture for n in self.robot.names])
-        parts: list[Part] = [Posture(self.reference.ravel(), np.tile(posture, self.basis.count))]
-        others = []
-        for factor, term in self.minimize.terms:
-            if isinstance(term, Effort):
-                torques = self._torques(term.weights)
-                parts.append(Torques(factor * torques.weights))
-            else:
-                others.append((factor, term.over(self.steps) if isinstance(term, Tracking) else term))
-        if others:
-            rule = self.rule / self.duration
-            objective = Objective.of(Sum(tuple(others)), self.robot, lambda r: self._sampled(r, self.instants), rule)
-            parts.append(Terms(objective, self.duration))
-        return parts + self._penalties
-
-    @cached_property
-    def _penalties(self) -> list[Part]:
-        soft = [r for r in self.rows if r.kind in self.soft]
-        linear = [g for g in self.linear if g.label in self.soft]
-        groups: list[Rows] = [InstantRows(self.grid, soft)] if soft else []
-        groups += [ConstantRows(linear)] if linear else []
-        return [Penalty(g, [self.soft[label.kind] for label in g.labels]) for g in groups]
+        anchor = Anchor(self.reference.ravel(), np.tile(posture, self.basis.count))
+        return Objective(0.0, (*efforts, *others.integrals), anchor, DAMPING)
 
     def effort_of(self, curve: Curve) -> float:
         """(5.1) of the source, s."""
-        return self._torques().value(State(self.grid, curve.points.ravel()))
+        torques = self._torques()
+        return torques.value(torques.samples.values(curve.points, curve.duration), curve.duration)
 
     # ---- the program
 
-    @cached_property
-    def grid(self) -> Grid:
-        return Grid(self.kernel, self.basis, self.duration, self.instants)
-
-    def _sampled(self, rows: Sequence[PlanRows], moments: Sequence[Moment]) -> Samples:
-        kernel = PointKernel(self.robot, rows, STANDING)
-        supports = supports_of(moments)
-        return Samples(kernel, self.basis, [m.s for m in moments], lambda _: supports)
-
-    @cached_property
-    def _planned(self) -> list[PlannedRows]:
-        """Rows of the user's constraints, those of the same instants together."""
-        groups: dict[tuple[float, ...] | None, list[PlanRows]] = {}
-        for rows in (r for c in self.subject_to for r in c.rows(self.robot)):
-            groups.setdefault(rows.at, []).append(rows)
-        found = []
-        for at, several in groups.items():
-            moments = self.instants if at is None else [self._moment(s) for s in at]
-            found.append(PlannedRows(self._sampled(several, moments), moments))
-        return found
-
-    def _moment(self, s: float) -> Moment:
-        """What holds at a fraction of the motion's time."""
-        k = min(int(s * self.steps), self.steps - 1)
-        return replace(self.timetables[k].at(s * self.steps - k), s=s)
-
-    @cached_property
-    def groups(self) -> list[Rows]:
-        """Rows that have to be kept."""
-        hard = [r for r in self.rows if r.kind not in self.soft]
-        linear = [g for g in self.linear if g.label not in self.soft]
-        linear += [g for c in self.subject_to for g in c.linear(self.robot, self.basis)]
-        return [InstantRows(self.grid, hard), *self._planned, *([ConstantRows(linear)] if linear else [])]
-
-    def program(self, effort: bool) -> WalkProgram:
+    def to_solve(self, effort: bool = True) -> Program:
         """The problem of least effort, or that of being feasible, whose objective is constant."""
-        return WalkProgram(self.grid, self.groups, *self.limits, self.parts if effort else [])
+        objective = self.objective if effort else Objective(damping=DAMPING)
+        return Program(self.variables, objective, self.held, self.linear)
 
-
-def counted(rows: Sequence[Row], linear: Sequence[LinearRows]) -> dict[str, int]:
-    """How many rows of each kind."""
-    found = {kind: sum(row.kind == kind for row in rows) for kind in KINDS}
-    for group in linear:
-        found[group.label] += len(group.lower)
-    return found
+    @cached_property
+    def counted(self) -> dict[str, int]:
+        """How many rows of each kind."""
+        program = self.to_solve()
+        found = Counter(name.label for name in (*program.names, *program.soft_names))
+        return {kind: found[kind] for kind in KINDS}

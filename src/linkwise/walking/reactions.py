@@ -11,13 +11,14 @@ from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.inverse_dynamics import BodyWrenches, at_joint, body_wrenches, torques
 from linkwise.algorithms.kinematics import world_poses
 from linkwise.kernel.tracing import Port, Program, remembered, trace
+from linkwise.planning.curve import Array
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
 from linkwise.spatial import Pose, Wrench
 from linkwise.walking.ground import Support
 from linkwise.walking.instant import foot_wrenches, toe_body
-from linkwise.walking.kernel import FIGURE, Array, Structure, inputs_of, numbers, with_numbers
+from linkwise.walking.numbers import FIGURE, facts, numbers, with_numbers
 
 # joints with the coordinates whose link their force acts on
 JOINTS = {f"{name}_{s}": f"{last}_{s}" for s in "rl" for name, last in
@@ -46,8 +47,7 @@ class LoadKernel:
     def __init__(self, robot: Robot) -> None:
         self.tree = tree_of(robot)
         self.numbers = np.array(list(numbers(self.tree)))
-        structure = Structure(self.tree)
-        self._function, _ = remembered(f"walking_loads {structure.facts}", lambda: (_program(self.tree), None))
+        self._function, _ = remembered(f"walking_loads {facts(self.tree)}", lambda: (_program(self.tree), None))
 
     def __call__(self, motion: Array, supports: Array) -> Loads:
         """At instants: motion (..., 3, n) is q, qd, qdd, supports (..., 8) the fields of `Support`."""
@@ -71,7 +71,9 @@ def _program(tree: Tree) -> Program:
     def run(q: Any, qd: Any, qdd: Any, support: Any, given: Any) -> Sequence[Any]:
         return loads(with_numbers(tree, iter(given)), q, qd, qdd, Support(*support))
 
-    return trace("walking_loads", run, inputs_of(tree), outputs)
+    motion = [Port(name, (tree.nv,)) for name in ("q", "qd", "qdd")]
+    inputs = [*motion, Port("support", (len(Support._fields),)), Port("numbers", (len(list(numbers(tree))),))]
+    return trace("walking_loads", run, inputs, outputs)
 
 
 class Standing(NamedTuple):

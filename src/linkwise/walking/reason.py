@@ -9,7 +9,7 @@ from linkwise.errors import InputError
 from linkwise.planning.solvers import Monitor
 from linkwise.walking.joints import mirrored_name
 from linkwise.walking.result import Walk
-from linkwise.walking.walk import KEPT, Settings, fastest, first_points, solved
+from linkwise.walking.walk import KEPT, Settings, fastest, first_curve, solved
 from linkwise.walking.worst import Worst
 
 PRICE = 1.0  # of the squares of torques beyond strengths
@@ -50,7 +50,7 @@ def reason(found: Walk, progress: bool = True) -> Reason:
     stronger = replace(p, soft={**p.soft, "torque": PRICE})
     monitor = Monitor(KEPT, None, "reason", progress)
     try:
-        tried = solved(stronger, Settings(fastest(), monitor, KEPT, TRIES), first_points(stronger, None), False)
+        tried = solved(stronger, Settings(fastest(), monitor, KEPT, TRIES), first_curve(stronger, None), False)
     finally:
         monitor.done()
     strength = tried.violation <= KEPT

@@ -15,8 +15,7 @@ from linkwise.planning.curve import Curve
 from linkwise.walking.audit import Audit, audit
 from linkwise.walking.features import compared, features
 from linkwise.walking.norms import Match
-from linkwise.walking.problem import Problem, counted
-from linkwise.walking.program import Label
+from linkwise.walking.problem import Problem
 from linkwise.walking.rows import KINDS
 from linkwise.walking.stride import Stride, sample
 from linkwise.walking.worst import Worst, rows_beyond
@@ -74,17 +73,16 @@ class Walk:
 
     @cached_property
     def _judged(self) -> dict[str, Any]:
-        program, x = self.problem.program(effort=True), self.curve.points.ravel()
+        program = self.problem.to_solve()
+        x = program.variables.of(self.curve)
         g = program.g(x)
         near = (np.abs(g - program.row_lower) < ACTIVE) | (np.abs(program.row_upper - g) < ACTIVE)
-        at_bounds = (x - program.lower < ACTIVE) | (program.upper - x < ACTIVE)
         return {
             "objective": program.f(x),
             "effort": self.problem.effort_of(self.curve),
             "violations": program.violations(x),
             "active": int(near.sum()),
-            "at_bounds": int(at_bounds.sum()),
-            "size": (program.n, program.m),
+            "size": (self.curve.points.size, program.m),
         }
 
     @property
@@ -115,25 +113,20 @@ class Walk:
     @property
     def rows(self) -> dict[str, int]:
         """How many rows of each kind."""
-        return counted(self.problem.rows, self.problem.linear)
+        return self.problem.counted
 
     def worst(self, above: float = 1e-3, kind: str | None = None) -> list[Worst]:
         """For every kind of constraint that is not kept, soft ones too, its worst row, worst first.
 
         With a kind, the worst row of everything in it, such as every joint of "torque".
         """
-        if kind is not None and kind not in (known := {label.kind for label in self._labels} | set(KINDS)):
+        if kind is not None and kind not in (known := {*KINDS, *(n.label for n in self.problem.to_solve().names)}):
             raise UnknownNameError("kind of constraint", kind, sorted(known))
         found: dict[str, Worst] = {}
-        for row in rows_beyond(self.problem.program(effort=True), self.curve.points.ravel(), above):
+        for row in rows_beyond(self.problem, self.curve, above):
             if kind in (None, row.kind):
-                row = row._replace(of="stride" if self.problem.steps == 2 else "step")
                 found.setdefault(row.kind if kind is None else row.name, row)
         return list(found.values())
-
-    @property
-    def _labels(self) -> list[Label]:
-        return self.problem.program(effort=True).labels
 
     def reason(self, progress: bool = True) -> Reason:
         """Why there is no such walk: for want of strength, or of something else; takes another solve."""

@@ -1,4 +1,4 @@
-"""First derivatives of an instant, as expressions of a graph.
+"""First derivatives of forces at an instant, as expressions of a graph.
 
 Torques before ground reactions and the ground's wrench are differentiated by the recursion of `sensitivities`, whose
 vectors are carried one step further, to the world. With J_i the motion of joint i at the world's origin and W_s the
@@ -7,13 +7,12 @@ share of its foot,
     tau_i = tau_i(no ground) - J_i . W_s,    d tau_i = d tau_i(no ground) - J_i . S_s dW - (dJ_i) . W_s,
 
 where S_s = dW_s / dW is small and taken by the graph, and dJ_i / dq_k is J_k crossed with J_i for joints k before i.
-Points are differentiated by the graph as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.kinematics import world_poses
@@ -23,42 +22,26 @@ from linkwise.robot.tree import Tree
 from linkwise.spatial import Motion, Pose, Wrench
 from linkwise.vector import Vec3, cross, dot
 from linkwise.walking.ground import Support, right_share
-from linkwise.walking.instant import GLOBAL, Instant, axis_in_world, instant, leg, moves_toes
+from linkwise.walking.instant import GLOBAL, Instant, axis_in_world, leg, moves_toes
 
-Rows = list[list[Any]]
-
-
-class Slopes(NamedTuple):
-    """Values, and derivatives as rows over coordinates, one matrix for each derivative of q that matters."""
-
-    values: Instant
-    tau: tuple[Rows, Rows, Rows]
-    ground: tuple[Rows, Rows, Rows]
-    places: Rows
-    others: Rows
-    speeds: tuple[Rows, Rows]
+Row = list[Any]
+Rows = list[Row]
 
 
-def slopes(tree: Tree, q: Sequence[Node], qd: Sequence[Node], qdd: Sequence[Node], support: Support) -> Slopes:
-    """All values and derivatives of an instant."""
-    values = instant(tree, q, qd, qdd, support)
+def slopes(
+    tree: Tree, q: Sequence[Node], qd: Sequence[Node], qdd: Sequence[Node], support: Support, values: Instant
+) -> dict[Node, Row]:
+    """Derivatives of an instant's torques and of its ground's wrench, by q, qd and qdd in one row."""
     d = disturbed(tree, q, qd, qdd, World(gravity=tree.gravity))
     free = torque_derivatives(d, q, qdd)
     ground = _ground_slopes(d)
     tau = tuple([list(row) for row in matrix[GLOBAL:]] for matrix in free)
-    _add_ground(
-        tree, world_poses(tree, q), Wrench(Vec3(*values.ground[:3]), Vec3(*values.ground[3:])), support, ground, tau
+    W = Wrench(Vec3(*values.ground[:3]), Vec3(*values.ground[3:]))
+    _add_ground(tree, world_poses(tree, q), W, support, ground, tau)
+    every = zip(
+        [*values.tau[GLOBAL:], *values.ground], *([*a, *b] for a, b in zip(tau, ground, strict=True)), strict=True
     )
-    n = tree.nv
-    speeds = forward(values.speeds, [*q, *qd])
-    return Slopes(
-        values._replace(tau=values.tau[GLOBAL:]),
-        tau,  # type: ignore[arg-type]
-        ground,
-        forward(values.places, q),
-        forward(values.others, q),
-        ([row[:n] for row in speeds], [row[n:] for row in speeds]),
-    )
+    return {value: [x for row in rows for x in row] for value, *rows in every if isinstance(value, Node)}
 
 
 def _ground_slopes(d: Disturbed) -> tuple[Rows, Rows, Rows]:

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linkwise.errors import UnknownNameError
 from linkwise.planning.bounds import whole
-from linkwise.planning.curve import Curve
+from linkwise.planning.curve import Array, Curve
 from linkwise.table import WRENCH, Sampled
 from linkwise.walking.joints import called
-from linkwise.walking.kernel import FIGURE, Array
+from linkwise.walking.numbers import FIGURE
 from linkwise.walking.problem import Problem
 from linkwise.walking.reactions import JOINTS, LoadKernel
 from linkwise.walking.skeleton import GRAVITY
 from linkwise.walking.symmetry import mirror
-from linkwise.walking.timetable import Moment, moments_of, supports_of
+from linkwise.walking.timetable import Moment, Timetable
 
 LIGHT = 0.02  # body weights on a foot below which its centre of pressure means nothing
 SIDES = ("r", "l")
@@ -128,8 +127,9 @@ def centre(W: Array) -> Array:
 def sample(problem: Problem, curve: Curve, points: int) -> Stride:
     """Two steps at `points` instants each; where the motion has one, the second is the mirrored first."""
     points = whole(points, 2, "points")
-    first = problem.timetables[0]
-    moments = moments_of((first, first.next()), points)
+    first = problem.timetable.steps[0]
+    both = Timetable((first, first.next()))
+    instants = both.even(points)
     t = np.linspace(0.0, curve.duration, (points - 1) * problem.steps + 1)
     motion = np.stack([curve(t, order) for order in range(3)], axis=1)
     if problem.steps == 1:
@@ -137,14 +137,8 @@ def sample(problem: Problem, curve: Curve, points: int) -> Stride:
         second = motion[:, :, place] * sign
         second[:, 0, problem.robot.names.index("gx")] += problem.step
         t, motion = np.concatenate([t, curve.duration + t[1:]]), np.concatenate([motion[:-1], second])
-    found = LoadKernel(problem.robot)(motion, supports_of(moments))
+    found = LoadKernel(problem.robot)(motion, both.supports(instants))
     q, qd, qdd = motion.transpose(1, 0, 2)
     names = tuple(problem.robot.names)
     weight = problem.person.body_mass * -GRAVITY[1]
-    return Stride(names, weight, t, tuple(moments), q, qd, qdd, *found)
-
-
-def inside(moment: Moment, z: NDArray[np.float64]) -> float:
-    """How far a point is inside of the region for the zero-moment point, m; negative outside."""
-    facets = moment.facets
-    return float(-(facets[:, :2] @ z + facets[:, 2]).max())
+    return Stride(names, weight, t, tuple(map(both.at, instants.tolist())), q, qd, qdd, *found)

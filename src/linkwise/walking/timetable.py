@@ -10,20 +10,18 @@ points.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkwise.planning.curve import Array
 from linkwise.robot.robot import Robot
 from linkwise.walking.ground import Support
 from linkwise.walking.instant import FOOT_POINTS
 from linkwise.walking.skeleton import HALF_HEEL_WIDTH
 
-Array = NDArray[np.float64]
 TINY = 1e-9
 STRIKE = 0.03  # length of the heel's edge that carries at heel strike, m
 LEAD_POINT = 0.02  # where the leading foot is said to stand while both carry, ahead of its heel, m
@@ -83,34 +81,20 @@ class Moment:
     corners: Array
 
     @cached_property
+    def _hull(self) -> Any:
+        from scipy.spatial import ConvexHull
+
+        return ConvexHull(self.corners)
+
+    @property
     def facets(self) -> Array:
         """Rows a_x, a_z, b with a . (x, z) + b <= 0 inside of the region, a of length one."""
-        corners = hull(self.corners.tolist())
-        rows = []
-        for (x, z), (u, v) in zip(corners, [*corners[1:], corners[0]], strict=True):
-            a = np.array([v - z, x - u]) / np.hypot(u - x, v - z)  # outwards, for corners run against the clock
-            rows.append([*a, -a[0] * x - a[1] * z])
-        return np.array(rows)
+        return np.asarray(self._hull.equations)
 
-
-def hull(points: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
-    """The corners of the smallest convex region with these points, against the clock, none of them on an edge."""
-    ordered = sorted({(round(x, 12), round(z, 12)) for x, z in points})
-
-    def half(run: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-        kept: list[tuple[float, float]] = []
-        for p in run:
-            while len(kept) > 1 and _turn(kept[-2], kept[-1], p) <= TINY:
-                kept.pop()
-            kept.append(p)
-        return kept[:-1]
-
-    return half(ordered) + half(ordered[::-1])
-
-
-def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
-    """Twice the area of a triangle, positive where its corners run against the clock."""
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    @property
+    def outline(self) -> Array:
+        """The corners of the region, one after the other."""
+        return np.asarray(self.corners[self._hull.vertices])
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,18 +191,25 @@ class Step:
         return [(x + a, z + b) for a in (back, front) for b in (-half, half)]
 
 
-def moments_of(steps: Sequence[Step], points: int) -> list[Moment]:
-    """What holds at `points` evenly spread instants of each step; the last of one is the first of the next."""
-    found = []
-    for k, step in enumerate(steps):
-        final = k == len(steps) - 1
-        for i in range(points if final else points - 1):
-            s = i / (points - 1)
-            moment = step.at(s, last=final and i == points - 1)
-            found.append(replace(moment, s=(k + s) / len(steps)))
-    return found
+@dataclass(frozen=True, eq=False)
+class Timetable:
+    """That of steps which follow each other in a motion."""
 
+    steps: tuple[Step, ...]
+    _known: dict[float, Moment] = field(default_factory=dict)
 
-def supports_of(moments: Sequence[Moment]) -> Array:
-    """The fields of `Support` at instants (n, 8)."""
-    return np.array([m.support for m in moments], dtype=float)
+    def at(self, s: float) -> Moment:
+        """What holds at a fraction of the motion's time; where a step ends it is what holds when the next begins."""
+        if s not in self._known:
+            count = len(self.steps)
+            k = min(int(s * count + TINY), count - 1)
+            self._known[s] = replace(self.steps[k].at(s * count - k, last=s > 1.0 - TINY), s=s)
+        return self._known[s]
+
+    def even(self, points: int) -> Array:
+        """So many evenly spread fractions of each step's time, the last of one being the first of the next."""
+        return np.linspace(0.0, 1.0, len(self.steps) * (points - 1) + 1)
+
+    def supports(self, s: Array) -> Array:
+        """The fields of `Support` at fractions of the time (n, 8)."""
+        return np.array([self.at(x).support for x in s.tolist()], dtype=float)

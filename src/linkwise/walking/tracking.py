@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError, listing
+from linkwise.planning.curve import Array
 from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows
 from linkwise.planning.words import Term, positive
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar
-from linkwise.walking.kernel import Array
 from linkwise.walking.norms import band
 
 ANGLES = {"hip_flex": "hip_angle", "knee": "knee_angle", "ank_flex": "ankle_angle"}

@@ -13,14 +13,13 @@ import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.planning import bounds as numbers
-from linkwise.planning.curve import Array
+from linkwise.planning.curve import Array, Curve
+from linkwise.planning.program import Program
 from linkwise.planning.solvers import FIRST_ORDER, Answer, Monitor, find, solve
-from linkwise.planning.words import Constraint, Sum, Term, constraints_of, finite
-from linkwise.walking.anthropometry import positive
+from linkwise.planning.words import Constraint, Sum, Term, constraints_of, finite, positive
 from linkwise.walking.joints import REFERENCE
 from linkwise.walking.person import Person
 from linkwise.walking.problem import EFFORT, Problem
-from linkwise.walking.program import WalkProgram
 from linkwise.walking.result import Phase, Walk
 from linkwise.walking.rows import Bounds
 
@@ -28,15 +27,24 @@ KEPT = 1e-3  # up to which rows count as kept
 
 
 class Habit(NamedTuple):
-    """How a solver is used: whether a feasible motion comes first, its tolerance for one of 1e-3, its iterations."""
+    """How a solver is used.
+
+    Args:
+        feasible_first: whether a feasible motion comes first.
+        tolerance: for one of 1e-3.
+        iterations: at most.
+        carried: whether it starts from a person who is carried along upright, in place of one who stands still.
+    """
 
     feasible_first: bool
     tolerance: float = 1.0
     iterations: int = 300
+    carried: bool = False
 
 
-# SLSQP stops by the fall of the objective, which its back end scales by 1e-4 of the tolerance
-HABITS = {"ipopt": Habit(False), "uno": Habit(True), "scipy": Habit(True, 8.0, 1000)}
+# SLSQP stops by the fall of the objective, which its back end scales by 1e-4 of the tolerance; Uno goes astray from
+# standing still, where so much is zero that its first step is decided by rounding
+HABITS = {"ipopt": Habit(False), "uno": Habit(True, carried=True), "scipy": Habit(True, 8.0, 1000)}
 
 
 def walk(
@@ -120,7 +128,7 @@ def walk(
         steps=steps,
         whole=whole,
         minimize=EFFORT if minimize is None else Sum.of(minimize),
-        subject_to=constraints_of(subject_to),
+        constraints=constraints_of(subject_to),
         soft={} if soft is None else soft,
     )
     tolerance = positive(tolerance, "tolerance")
@@ -133,10 +141,10 @@ def walk(
     settings = Settings(solver, monitor, tolerance, most)
     try:
         if start is None and first and steps == 2 and (twin := _twin(problem)):
-            begun = solved(twin, settings, first_points(twin, None), first)
-            found = solved(problem, settings, first_points(problem, begun), False)
+            begun = solved(twin, settings, first_curve(twin, None, habit.carried), first)
+            found = solved(problem, settings, first_curve(problem, begun), False)
             return replace(found, phases=begun.phases + found.phases, setup=begun.setup + found.setup)
-        return solved(problem, settings, first_points(problem, start), first and start is None)
+        return solved(problem, settings, first_curve(problem, start, habit.carried), first and start is None)
     finally:
         monitor.done()
 
@@ -170,25 +178,25 @@ def _twin(problem: Problem) -> Problem | None:
     person = Person(p.mass, p.height, p.sex, frozen=p.frozen)
     if not person.is_symmetric:
         return None
-    return replace(problem, person=person, steps=1, minimize=EFFORT, subject_to=(), whole=False)
+    return replace(problem, person=person, steps=1, minimize=EFFORT, constraints=(), whole=False)
 
 
-def solved(problem: Problem, settings: Settings, x: Array, first: bool) -> Walk:
-    """The walk that a problem has, from control points; `first` seeks a feasible one before effort counts."""
+def solved(problem: Problem, settings: Settings, curve: Curve, first: bool) -> Walk:
+    """The walk that a problem has, from a motion; `first` seeks a feasible one before effort counts."""
     began, phases = time.perf_counter(), []
-    program = problem.program(effort=True)
+    program, x = problem.to_solve(), problem.variables.of(curve)
     program.prepare(settings.solver not in FIRST_ORDER)
     ready = time.perf_counter() - began
-    for name, p in [("feasible", problem.program(effort=False))] * first + [("effort", program)]:
+    for name, p in [("feasible", problem.to_solve(effort=False))] * first + [("effort", program)]:
         answer, phase = _phase(name, p, settings, x)
         phases.append(phase)
         x = answer.x
         if settings.monitor.reason:
             break
-    return Walk(problem, program.curve(x), tuple(phases), _status(program, phases[-1], x), ready)
+    return Walk(problem, problem.variables.curve(x), tuple(phases), _status(program, phases[-1], x), ready)
 
 
-def _phase(name: str, p: WalkProgram, settings: Settings, x: Array) -> tuple[Answer, Phase]:
+def _phase(name: str, p: Program, settings: Settings, x: Array) -> tuple[Answer, Phase]:
     p.seconds, began, cpu = 0.0, time.perf_counter(), time.process_time()
     solver, monitor, tolerance, iterations = settings
     scaled = tolerance * HABITS[solver].tolerance
@@ -197,7 +205,7 @@ def _phase(name: str, p: WalkProgram, settings: Settings, x: Array) -> tuple[Ans
     return answer, Phase(name, answer.status, answer.iterations, wall, cpu, p.seconds, answer.message)
 
 
-def _status(program: WalkProgram, last: Phase, x: Array) -> str:
+def _status(program: Program, last: Phase, x: Array) -> str:
     """That of the solver, unless rows are beyond their bounds."""
     kept = program.infeasibility(x) <= KEPT
     if last.status == "converged" and not kept:
@@ -205,10 +213,10 @@ def _status(program: WalkProgram, last: Phase, x: Array) -> str:
     return last.status
 
 
-def first_points(problem: Problem, start: Walk | None) -> Array:
-    """Control points of standing still, or of a motion with the same joints."""
+def first_curve(problem: Problem, start: Walk | None, carried: bool = False) -> Curve:
+    """Standing still or carried along, or a motion with the same joints."""
     if start is None:
-        return np.zeros(problem.basis.count * problem.robot.nv)
+        return Curve(problem.basis, problem.reference if carried else 0.0 * problem.reference, problem.duration)
     if not isinstance(start, Walk):
         raise InputError(f"start: expected a Walk, got {start!r}.")
     if start.problem.robot.names != problem.robot.names:
@@ -216,7 +224,7 @@ def first_points(problem: Problem, start: Walk | None) -> Array:
     stride = start.stride()
     q = stride.q[: len(stride.t) // 2 + 1] if problem.steps == 1 else stride.q
     points, *_ = np.linalg.lstsq(problem.basis.matrix(np.linspace(0.0, 1.0, len(q))), q, rcond=None)
-    return np.clip(points, *problem.limits).ravel()
+    return Curve(problem.basis, np.asarray(points), problem.duration)
 
 
 def _kinds(without: Any) -> tuple[str, ...]:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
+from linkwise.planning.curve import Curve
+from linkwise.walking.problem import Problem
 
-from linkwise.walking.objective import Penalty, State
-
-if TYPE_CHECKING:
-    from linkwise.planning.curve import Array
-    from linkwise.walking.program import Label, WalkProgram
-
+PHASES = {"knee": "swing", "symmetry": "end"}  # of rows that hold at no instant of the grid
 UNITS = {"contact": "m", "slip": "m/s", "ground": "m", "zmp": "m", "vertical": "weights", "knee": "rad"}
 WHOLE = ("zmp", "vertical")  # of which one name says all
 WHEN = {
@@ -54,17 +49,11 @@ class Worst(NamedTuple):
         return f"{self.beyond:.2g} {UNITS.get(self.kind, '')}".rstrip()
 
 
-def rows_beyond(program: WalkProgram, x: Array, above: float) -> list[Worst]:
+def rows_beyond(problem: Problem, curve: Curve, above: float) -> list[Worst]:
     """Every row, of soft constraints too, that is further than so much beyond its bounds, worst first."""
-    found = list(_beyond(program.labels, program.violations(x), above, soft=False))
-    at = State(program.grid, x)
-    for part in program.parts:
-        if isinstance(part, Penalty):
-            found += _beyond(part.rows.labels, part.beyond(at), above, soft=True)
+    program, of = problem.to_solve(), "stride" if problem.steps == 2 else "step"
+    found = [
+        Worst(row.label, row.name, PHASES.get(row.label, problem.timetable.at(row.s).phase), row.s, over, soft, of)
+        for row, over, soft in program.not_kept(problem.variables.of(curve), above)
+    ]
     return sorted(found, key=lambda w: -w.beyond)
-
-
-def _beyond(labels: Iterable[Label], values: Array, above: float, soft: bool) -> Iterable[Worst]:
-    for label, value in zip(labels, np.abs(values), strict=True):
-        if value > above:
-            yield Worst(*label, float(value), soft)

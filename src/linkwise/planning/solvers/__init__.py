@@ -1,4 +1,4 @@
-"""Solvers behind one door: a `Solvable` in, an `Answer` out.
+"""Solvers behind one door: a `Program` in, an `Answer` out.
 
 One solve runs at a time in a process, whatever threads ask for: solvers keep state of their own. Use processes for
 several. The BLAS has one thread meanwhile.
@@ -13,7 +13,7 @@ from typing import Any
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.locks import ForkSafeLock
 from linkwise.planning.curve import Array
-from linkwise.planning.solvable import Solvable
+from linkwise.planning.program import Program
 from linkwise.planning.solvers.blas import loading, one_thread
 from linkwise.planning.solvers.monitor import Answer as Answer
 from linkwise.planning.solvers.monitor import Monitor as Monitor
@@ -47,7 +47,7 @@ def find(name: Any) -> Callable[..., Answer]:
 
 def solve(
     name: str,
-    program: Solvable,
+    program: Program,
     x: Array,
     monitor: Monitor,
     *,

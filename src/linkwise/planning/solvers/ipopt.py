@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.planning.curve import Array
-from linkwise.planning.solvable import Solvable
+from linkwise.planning.program import Program
 from linkwise.planning.solvers.blas import loading
 from linkwise.planning.solvers.monitor import Answer, Monitor, Stop
 
@@ -20,7 +20,7 @@ LINEAR = {"mumps_permuting_scaling": 0, "mumps_pivot_order": 0}
 
 
 def solve(
-    program: Solvable, x: Array, monitor: Monitor, *, tolerance: float, iterations: int, warm: Array | None = None
+    program: Program, x: Array, monitor: Monitor, *, tolerance: float, iterations: int, warm: Array | None = None
 ) -> Answer:
     """Solve by Ipopt, with our second derivatives."""
     import casadi
@@ -55,7 +55,7 @@ def solve(
     return Answer(at, status, int(facts["iter_count"]), words, np.array(found["lam_g"]).ravel())
 
 
-def _functions(p: Solvable, monitor: Monitor) -> dict[str, Any]:
+def _functions(p: Program, monitor: Monitor) -> dict[str, Any]:
     """The functions that CasADi asks for; all are kept by the caller, for CasADi does not."""
     import casadi
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.planning.curve import Array
-from linkwise.planning.solvable import Solvable
+from linkwise.planning.program import Program
 from linkwise.status import StatusLine
 
 
@@ -59,10 +59,10 @@ class Monitor:
         self.last: Array | None = None
         self.history: list[tuple[float, float]] = []
         self._line = StatusLine() if shown else None
-        self._program: Solvable | None = None
+        self._program: Program | None = None
         self._value = np.inf
 
-    def watch(self, program: Solvable) -> None:
+    def watch(self, program: Program) -> None:
         """Begin with another program; what was feasible in the last one may not be in this."""
         self._program, self.best, self.last, self._value = program, None, None, np.inf
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.planning.curve import Array
-from linkwise.planning.solvable import Solvable
+from linkwise.planning.program import Program
 from linkwise.planning.solvers.monitor import Answer, Monitor
 
 # it stops where the objective falls by less than a tolerance, which on flat objectives is long before the end; so that
@@ -18,7 +18,7 @@ KEPT = 1e-6  # violation of rows
 
 
 def solve(
-    program: Solvable, x: Array, monitor: Monitor, *, tolerance: float, iterations: int, warm: Array | None = None
+    program: Program, x: Array, monitor: Monitor, *, tolerance: float, iterations: int, warm: Array | None = None
 ) -> Answer:
     """Solve by SLSQP; it takes no multipliers to start from."""
     from scipy.optimize import Bounds, minimize
@@ -83,7 +83,7 @@ class _SettledError(Exception):
     """Raised where nothing has changed for long."""
 
 
-def _multipliers(p: Solvable, x: Array, near: float = 1e-6) -> Array:
+def _multipliers(p: Program, x: Array, near: float = 1e-6) -> Array:
     """Multipliers of the rows that hold at x: those that best balance the gradient, with the right signs."""
     from scipy.optimize import nnls
 

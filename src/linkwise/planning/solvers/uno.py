@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from linkwise.planning.curve import Array
-from linkwise.planning.solvable import Solvable
+from linkwise.planning.program import Program
 from linkwise.planning.solvers.monitor import Answer, Monitor, Stop
 
 FINE = ("FEASIBLE_KKT", "FEASIBLE_SMALL_STEP")  # the second where round-off leaves no better step
 
 
 def solve(
-    program: Solvable, x: Array, monitor: Monitor, *, tolerance: float, iterations: int, warm: Array | None = None
+    program: Program, x: Array, monitor: Monitor, *, tolerance: float, iterations: int, warm: Array | None = None
 ) -> Answer:
     """Solve by Uno, with our second derivatives."""
     import unopy

@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from linkwise.errors import InputError
+from linkwise.errors import InputError, LinkwiseError
 
 LARGEST = 4 << 30  # bytes of a file of numbers, and of the arrays in an archive: a log of 1,000,000 rows has a quarter
 KINDS = {
@@ -76,6 +76,23 @@ def _take_after(part: Path, old: os.stat_result) -> None:
 
 
 # ---- reading
+
+
+@contextmanager
+def reading(path: str | PathLike[str], otherwise: str, most: int = LARGEST) -> Iterator[BinaryIO]:
+    """A file to read from, in a block where whatever goes wrong becomes an error that says `otherwise`.
+
+    Folders, named pipes and devices are refused before they are opened, as are files of more than `most` bytes.
+    """
+    try:
+        with _opened(path, most) as file:
+            yield file
+    except LinkwiseError:
+        raise
+    except Exception as error:  # damage has no bounds: zipfile, NumPy, JSON and Arrow each have errors of their own
+        if isinstance(error, OSError) and error.errno is not None:
+            raise _unusable(path, "read", error) from error
+        raise InputError(f"{Path(path).name}: {otherwise}") from error
 
 
 def contents(path: str | PathLike[str], most: int) -> bytes:

@@ -16,7 +16,7 @@ from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.ends import State
 from linkwise.planning.examples import minimum_time
 from linkwise.planning.problem import Problem
-from linkwise.planning.words import Sum
+from linkwise.planning.term_and_constraint import Sum
 
 POINTS, COUNT, DEGREE = 200, 20, 4
 

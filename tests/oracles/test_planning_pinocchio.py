@@ -9,7 +9,7 @@ import linkwise as lw
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.ends import State
 from linkwise.planning.problem import Problem
-from linkwise.planning.words import Sum
+from linkwise.planning.term_and_constraint import Sum
 from support import pinocchio_bridge as bridge
 
 

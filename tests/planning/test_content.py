@@ -15,7 +15,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import linkwise as lw
-from linkwise.planning.content import digest
+from linkwise.planning.content_digest import digest
 from support.processes import run
 
 
@@ -141,7 +141,7 @@ def test_one_and_the_same(case):
 def test_the_same_in_other_processes():
     code = """
     import linkwise as lw, numpy as np
-    from linkwise.planning.content import digest
+    from linkwise.planning.content_digest import digest
     aim = lw.cost.time() + 0.1 * lw.cost.effort()
     value = {"a": {"x", "y", "z"}, "b": [lw.load("rr"), np.linspace(0, 1, 2000), aim, -0.0]}
     print(digest([value, lw.compile(lw.load("rr"), lw.mass_matrix), lambda x: x + 1]))

@@ -10,7 +10,7 @@ from linkwise.motion.environment import Environment
 from linkwise.planning.curve import Basis
 from linkwise.planning.ends import State
 from linkwise.planning.problem import Problem
-from linkwise.planning.words import Sum
+from linkwise.planning.term_and_constraint import Sum
 from linkwise.scalar import sin
 from support.arms import arm
 from support.programs import close, dense, differences, hessian, set_up

@@ -10,7 +10,7 @@ from linkwise.motion.base_motion import BaseMotion
 from linkwise.planning.curve import Basis
 from linkwise.planning.guess import first_motion
 from linkwise.planning.problem import Problem
-from linkwise.planning.words import Sum
+from linkwise.planning.term_and_constraint import Sum
 from linkwise.scalar import cos, sin
 from support.command import linkwise
 from support.programs import close, dense, differences, hessian, set_up

@@ -10,7 +10,7 @@ from linkwise.planning.chart import chart_of
 from linkwise.planning.curve import Basis
 from linkwise.planning.guess import first_motion
 from linkwise.planning.problem import Problem
-from linkwise.planning.words import Sum
+from linkwise.planning.term_and_constraint import Sum
 from linkwise.robot import Robot
 from support.machines import machine
 from support.programs import close, dense, set_up

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.planning.asked import asked, described
 from linkwise.planning.examples import time_and_effort
+from linkwise.planning.function_source import asked, described
 from linkwise.planning.solvers.monitor import Monitor
 
 WEIGHTS = [0.0, 0.001, 0.005, 0.01]

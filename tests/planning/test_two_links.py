@@ -8,7 +8,7 @@ from linkwise.planning import solvers
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.ends import State
 from linkwise.planning.problem import Problem
-from linkwise.planning.words import Sum
+from linkwise.planning.term_and_constraint import Sum
 
 SOLVERS = ("scipy", "ipopt", "uno")
 OPTIMUM = 0.3918545395  # bang-bang, from its end conditions solved to 1e-14

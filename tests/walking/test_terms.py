@@ -8,7 +8,7 @@ from linkwise.errors import LinkwiseError
 from linkwise.planning.kernels import PointKernel
 from linkwise.planning.rows import Rows
 from linkwise.planning.samples import Samples
-from linkwise.planning.words import Sum
+from linkwise.planning.term_and_constraint import Sum
 from linkwise.walking.problem import Problem
 from linkwise.walking.reactions import JOINTS, LoadKernel
 

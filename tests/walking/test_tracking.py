@@ -7,7 +7,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import LinkwiseError
-from linkwise.planning.words import Sum
+from linkwise.planning.term_and_constraint import Sum
 from linkwise.walking.problem import Problem
 
 

@@ -14,7 +14,7 @@ from linkwise.planning.curve import Array, Basis
 from linkwise.planning.drives import drive_names
 from linkwise.planning.point import Point, carriers
 from linkwise.planning.rows import LinearRows, Rows, symmetric
-from linkwise.planning.words import Constraint, chosen_joints, finite, fraction, positive
+from linkwise.planning.term_and_constraint import Constraint, chosen_joints, finite, fraction, positive
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar
 from linkwise.vector import dot

@@ -13,7 +13,7 @@ from linkwise.planning.chart import Chart
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.free_base import floating_numbers
 from linkwise.planning.rows import Rows
-from linkwise.planning.words import chosen_joints, per_joint
+from linkwise.planning.term_and_constraint import chosen_joints, per_joint
 
 NEAR = 1e-3  # m, by which a base that nothing drives may be off its goal
 DERIVATIVES = ("position", "velocity", "acceleration", "jerk")

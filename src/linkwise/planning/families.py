@@ -11,8 +11,8 @@ from typing import Any
 
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.files import contents, replacing
-from linkwise.planning.asked import asked
-from linkwise.planning.content import FORMAT, digest
+from linkwise.planning.content_digest import FORMAT, digest
+from linkwise.planning.function_source import asked
 from linkwise.planning.processes import check_sendable, sent_back
 from linkwise.planning.result import Plan
 from linkwise.status import StatusLine

@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwise.errors import InputError
 from linkwise.planning.curve import Array
-from linkwise.planning.words import Constraint
+from linkwise.planning.term_and_constraint import Constraint
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar
 from linkwise.spatial import Pose

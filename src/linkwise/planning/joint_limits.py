@@ -15,7 +15,7 @@ from linkwise.planning.curve import Array
 from linkwise.planning.drives import drive_names, drives_of
 from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows, symmetric
-from linkwise.planning.words import Constraint, per_joint
+from linkwise.planning.term_and_constraint import Constraint, per_joint
 from linkwise.robot.drive import Drive
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot

@@ -21,10 +21,10 @@ from linkwise.planning.problem import Problem
 from linkwise.planning.program import Dual, Program
 from linkwise.planning.result import Plan
 from linkwise.planning.setup import problem_of
+from linkwise.planning.term_and_constraint import Sum, positive
 from linkwise.planning.terms import effort
 from linkwise.planning.transcription import Worst
 from linkwise.planning.variables import Variables
-from linkwise.planning.words import Sum, positive
 from linkwise.robot.robot import Robot
 
 KNOTS = ("even", "free")

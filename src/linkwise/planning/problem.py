@@ -18,9 +18,9 @@ from linkwise.planning.free_base import free_base_rows
 from linkwise.planning.kernels import PointKernel, Surroundings, surroundings
 from linkwise.planning.loops import closure_rows
 from linkwise.planning.rows import Rows
+from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.transcription import Transcription
 from linkwise.planning.variables import Variables
-from linkwise.planning.words import Constraint, Sum
 from linkwise.robot.robot import Robot
 
 GAUSS = 5  # points of integrals in a span

@@ -16,7 +16,7 @@ from linkwise.formats.toml import check_whole_numbers, parsed
 from linkwise.planning import constraints, terms, tool
 from linkwise.planning.ends import State
 from linkwise.planning.joint_limits import KINDS, joints
-from linkwise.planning.words import Sum, Term
+from linkwise.planning.term_and_constraint import Sum, Term
 
 TERMS: dict[str, Callable[..., Term]] = {
     "time": terms.time,

@@ -23,8 +23,8 @@ from linkwise.planning.curve import Array, Curve
 from linkwise.planning.drives import Drives, drives_of
 from linkwise.planning.loops import links_of
 from linkwise.planning.program import Dual
+from linkwise.planning.term_and_constraint import positive
 from linkwise.planning.transcription import Worst
-from linkwise.planning.words import positive
 from linkwise.robot.robot import Robot
 from linkwise.table import Sampled
 

@@ -15,8 +15,8 @@ from linkwise.planning.ends import state_of
 from linkwise.planning.former_base import base_of
 from linkwise.planning.loops import check_driven, ends_of
 from linkwise.planning.problem import Problem
+from linkwise.planning.term_and_constraint import Sum, constraints_of, positive
 from linkwise.planning.terms import time
-from linkwise.planning.words import Sum, constraints_of, positive
 from linkwise.robot.robot import Robot
 
 HIGHEST = 9  # degree of a curve

@@ -15,8 +15,8 @@ from linkwise.planning.curve import Array
 from linkwise.planning.drives import drive_names
 from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows
+from linkwise.planning.term_and_constraint import Term, chosen_joints, per_joint, positive
 from linkwise.planning.tool import FramePath
-from linkwise.planning.words import Term, chosen_joints, per_joint, positive
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar, sqrt
 

@@ -15,8 +15,8 @@ from linkwise.planning.kernels import PointKernel, Surroundings
 from linkwise.planning.program import Program
 from linkwise.planning.rows import LinearRows, RowName, Rows, beyond
 from linkwise.planning.samples import Samples
+from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.variables import Objective, Variables
-from linkwise.planning.words import Constraint, Sum
 from linkwise.robot.robot import Robot
 
 

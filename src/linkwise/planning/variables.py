@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from linkwise.planning.curve import Array, Basis, Curve, Index
 from linkwise.planning.rows import Rows
 from linkwise.planning.samples import First, Samples
+from linkwise.planning.term_and_constraint import Sum
 from linkwise.planning.terms import Time
-from linkwise.planning.words import Sum
 from linkwise.robot.robot import Robot
 
 

@@ -14,8 +14,8 @@ from linkwise.motion.columns import column_names
 from linkwise.robot.robot import Robot
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Crossings
+from linkwise.simulation.leading_view import View
 from linkwise.simulation.motions import Array
-from linkwise.simulation.view import View
 from linkwise.table import Sampled
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Watch, watches
 from linkwise.simulation.files import versions
 from linkwise.simulation.kernels import Kernels, kernels_of
+from linkwise.simulation.leading_view import View
 from linkwise.simulation.loops import LoopedSystem
 from linkwise.simulation.motions import Array, prescribed
 from linkwise.simulation.progress import Progress
@@ -30,7 +31,6 @@ from linkwise.simulation.solver import IMPLICIT, METHODS, STIFF_SOLVER, Choice, 
 from linkwise.simulation.start import start_of
 from linkwise.simulation.stiffness import STIFF, Slopes, fastest_rate
 from linkwise.simulation.system import Control, System, constant, loads_of
-from linkwise.simulation.view import View
 
 ROWS_A_SECOND, FEWEST, MOST = 100, 100, 10_000  # of a result whose times are not given
 LONGEST = 0.1  # of steps over which something may happen that the state does not tell, s

@@ -16,8 +16,8 @@ from linkwise.mechanism.assemble import Assembler, assembled
 from linkwise.mechanism.machine import machine_of
 from linkwise.mechanism.structure import structure_of
 from linkwise.robot.robot import Robot
+from linkwise.simulation.leading_view import View
 from linkwise.simulation.motions import Array, Prescribed
-from linkwise.simulation.view import View
 
 OPEN, MOVING = 1e-9, 1e-9  # of positions and of velocities: what counts as closed
 STRIDE = 0.25  # rad or m, by which joints go from the reference to where they are asked to be

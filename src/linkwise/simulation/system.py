@@ -13,10 +13,10 @@ from linkwise.kernel.kernel import Kernel
 from linkwise.motion.base_motion import BaseMotion
 from linkwise.motion.columns import column_names
 from linkwise.robot.robot import Robot
+from linkwise.simulation.leading_view import View
 from linkwise.simulation.motions import Array, Prescribed
 from linkwise.simulation.rates import POWERS
 from linkwise.simulation.stiffness import joint_laws
-from linkwise.simulation.view import View
 
 Control = Callable[[float, Array, Array], Any]
 

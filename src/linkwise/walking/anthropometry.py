@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.planning.words import positive
+from linkwise.planning.term_and_constraint import positive
 
 
 @dataclass(frozen=True)

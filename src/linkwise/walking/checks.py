@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.planning.bounds import whole
+from linkwise.planning.term_and_constraint import finite, positive
 from linkwise.planning.terms import Time
-from linkwise.planning.words import finite, positive
 from linkwise.walking.rows import KINDS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from linkwise.planning.words import Term
+from linkwise.planning.term_and_constraint import Term
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from math import isfinite, pi
 from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.planning.words import positive
+from linkwise.planning.term_and_constraint import positive
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 from linkwise.walking.anthropometry import Segment, body, sides_of

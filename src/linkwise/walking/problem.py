@@ -14,9 +14,9 @@ from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.kernels import PointKernel, Surroundings
 from linkwise.planning.program import Program
 from linkwise.planning.rows import LinearRows, Rows
+from linkwise.planning.term_and_constraint import Constraint, Sum, per_joint
 from linkwise.planning.transcription import Transcription
 from linkwise.planning.variables import Anchor, Integral, Objective, Variables
-from linkwise.planning.words import Constraint, Sum, per_joint
 from linkwise.robot.robot import Robot
 from linkwise.walking.checks import check
 from linkwise.walking.effort import Effort

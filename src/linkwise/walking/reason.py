@@ -9,8 +9,8 @@ from linkwise.errors import InputError
 from linkwise.planning.solvers import Monitor
 from linkwise.walking.joints import mirrored_name
 from linkwise.walking.result import Walk
+from linkwise.walking.violations import Worst
 from linkwise.walking.walk import KEPT, Settings, fastest, first_curve, solved
-from linkwise.walking.worst import Worst
 
 PRICE = 1.0  # of the squares of torques beyond strengths
 TRIES = 200  # iterations

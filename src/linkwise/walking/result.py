@@ -18,7 +18,7 @@ from linkwise.walking.norms import Match
 from linkwise.walking.problem import Problem
 from linkwise.walking.rows import KINDS
 from linkwise.walking.stride import Stride, sample
-from linkwise.walking.worst import Worst, rows_beyond
+from linkwise.walking.violations import Worst, rows_beyond
 
 if TYPE_CHECKING:
     from linkwise.walking.reason import Reason

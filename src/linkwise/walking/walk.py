@@ -16,7 +16,7 @@ from linkwise.planning import bounds as numbers
 from linkwise.planning.curve import Array, Curve
 from linkwise.planning.program import Program
 from linkwise.planning.solvers import FIRST_ORDER, Answer, Monitor, find, solve
-from linkwise.planning.words import Constraint, Sum, Term, constraints_of, finite, positive
+from linkwise.planning.term_and_constraint import Constraint, Sum, Term, constraints_of, finite, positive
 from linkwise.walking.joints import REFERENCE
 from linkwise.walking.person import Person
 from linkwise.walking.problem import EFFORT, Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from linkwise.planning import constraints, terms, tool
-from linkwise.planning.words import Constraint, Term
+from linkwise.planning.term_and_constraint import Constraint, Term
 
 
 def reaction(joint: str, of: str = "force", **bounds: Any) -> Term | Constraint:

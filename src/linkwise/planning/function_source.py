@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.planning.content import codes, digest, variables
+from linkwise.planning.content_digest import codes, digest, variables
 from linkwise.robot.robot import Robot
 
 DEEP = 8  # levels of values within values

@@ -32,6 +32,7 @@ EXPERIMENTS = {
     "minimum-time": "papers.planning:fastest",
     "time-and-effort": "papers.planning:trade_off",
     "planned-arms": "papers.planning_arms:planned_arms",
+    "planned-platforms": "papers.planning_platforms:planned_platforms",
     "retiming": "papers.retiming:retiming",
     "walking": "papers.walking:walking",
 }

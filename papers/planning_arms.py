@@ -60,7 +60,12 @@ def planned_arms() -> Experiment:
 
 def _options() -> dict[str, Any]:
     """With Uno where it is installed, since these problems are large for SciPy's solver, which takes many steps."""
-    return {"degree": 4, "progress": False, "iterations": 2000, "solver": "uno" if find_spec("unopy") else "scipy"}
+    return {"degree": 4, "progress": False, "iterations": 2000, "solver": solver()}
+
+
+def solver() -> str:
+    """Uno where it is installed."""
+    return "uno" if find_spec("unopy") else "scipy"
 
 
 def _stanford() -> dict[str, Plan]:

@@ -1,5 +1,7 @@
 """Timings of paths of every machine: limits by the machine's own compiled dynamics, rates by differences."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -94,3 +96,18 @@ def test_limits_hold_by_the_machines_own_dynamics(name, rates):
         assert np.abs(own.tau_dot).max() <= limits["effort_rate"] * OVER
     else:
         assert timed.tau_dot is None
+
+
+@pytest.mark.parametrize("name", ["coupled", "five-bar, elastic"])
+def test_results_are_written_and_sent(name, tmp_path):
+    """Columns of what leads and of the drives, in files and between processes."""
+    made = case(name)
+    timed = lw.retime(made.robot, points_of(made), **limits_of(made, True), intervals=40, dt=5e-3)
+    links = made.robot.rigid()
+    assert timed.positions().shape == (len(timed), links.opened().nq)
+    assert [n for n in timed.columns() if n.startswith("tau.")] == [f"tau.{n}" for n in links.drives]
+    for end in ("csv", "npz"):
+        timed.save(tmp_path / f"timed.{end}")
+        np.testing.assert_allclose(lw.motion.read(tmp_path / f"timed.{end}", links).q, timed.q, atol=1e-12)
+    again = pickle.loads(pickle.dumps(timed))
+    np.testing.assert_array_equal(again(0.1)[0], timed(0.1)[0])

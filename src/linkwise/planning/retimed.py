@@ -14,6 +14,7 @@ from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion import column_names
 from linkwise.planning.bounds import Bounds
+from linkwise.planning.loops import links_of
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import Motion, PathModel
 from linkwise.planning.time_law import TimeLaw
@@ -47,8 +48,8 @@ class Retimed(Sampled):
         t: times of the samples (rows,), s; the last is the first one at rest.
         s: the path's parameter at the samples.
         s_dot: its speed, 1/s.
-        q, qd, qdd: the motion (rows, nv); with loops, of what leads.
-        tau: torques of the drives (rows, nu), friction included.
+        q, qd, qdd: the motion (rows, nv); with loops, of what leads, and without motors behind springs.
+        tau: torques of the drives, friction included; where drives are elastic those of their motors.
         qddd, tau_dot: jerks and rates of torques, where limits bounded one of them; else None, since torques jump.
         uses: for each kind of limit, how much of it is used at most, on a grid finer than that of the timing.
         limits: the limits that were kept.
@@ -121,8 +122,9 @@ class Retimed(Sampled):
         return q, qd, qdd
 
     def positions(self) -> Array:
-        """Positions of all joints at the samples, (rows, nq of `robot.opened()`)."""
-        return np.asarray(compile(self.robot).positions(self.q, along=True).q) if self.robot.loops else self.q
+        """Positions of all joints at the samples, (rows, nq of `robot.opened()` without motors behind springs)."""
+        links = links_of(self.robot)
+        return np.asarray(compile(links).positions(self.q, along=True).q) if links.follows else self.q
 
     def columns(self) -> dict[str, Array]:
         """Everything as named columns: t, s, q.elbow, qd.elbow, qdd.elbow, tau.elbow, ..."""
@@ -136,7 +138,7 @@ class Retimed(Sampled):
     def _names(self, quantity: str) -> list[str]:
         if quantity.startswith("tau"):
             return [f"{quantity}.{name}" for name in self.model.names["effort"]]
-        return column_names(self.robot, quantity)
+        return column_names(links_of(self.robot), quantity)
 
     def kept(self) -> dict[str, Any]:
         return {"duration": self.duration}

@@ -38,7 +38,7 @@ def figure_of(result: Retimed) -> Figure:
         for axes, name in zip(panels, shown, strict=True):
             axes.set_title(QUANTITIES[name], fontweight="bold")
             limited = np.flatnonzero(np.isfinite(getattr(result.limits, name)))
-            for k in limited if result.robot.loops else range(used[name].shape[1]):
+            for k in limited if result.robot.follows else range(used[name].shape[1]):
                 joint = result.model.names[name][k]
                 dashes = ("-", "--", ":", "-.")[k // len(COLOURS) % 4]
                 axes.plot(result.t, used[name][:, k], color=COLOURS[k % len(COLOURS)], ls=dashes, lw=1.2, label=joint)

@@ -98,6 +98,10 @@ def test_what_urdf_cannot_say_is_named(arm, tmp_path):
     assert lost == "link 'upper': a plane: left out; URDF has no such shape."
 
 
+def test_tables_say_that_they_have_no_shapes(arm):
+    assert "shapes of links, 6: left out; a table has none." in lw.dh.to_modified_dh(arm).lost
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

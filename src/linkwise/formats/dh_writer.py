@@ -103,6 +103,8 @@ class _Frames:
 
     def __init__(self, robot: Robot, tolerance: float, who: str, *, one_normal: bool) -> None:
         self.robot, self.lost = plain(robot)
+        if robot.shapes:
+            self.lost.append(f"shapes of links, {len(robot.shapes)}: left out; a table has none.")
         self.who, self.tolerance = who, check.number(tolerance, f"{who} tolerance", least=0.0)
         self.joints: dict[str, Joint] = {j.name: j for j in self.robot.joints}
         self.refuse_joints()

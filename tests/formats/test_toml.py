@@ -90,7 +90,7 @@ def test_the_documented_file_loads():
 
 @pytest.mark.parametrize(
     "kind",
-    [lw.Link, lw.Joint, lw.Frame, lw.Loop, lw.Friction, lw.Spring, lw.Drive, lw.Motor, lw.Limits, lw.Mimic],
+    [lw.Link, lw.Joint, lw.Frame, lw.Loop, lw.Friction, lw.Spring, lw.Drive, lw.Motor, lw.Limits, lw.Mimic, lw.Shape],
 )
 def test_the_documented_file_has_every_key(kind):
     text = (DOCS / "robot_file.toml").read_text(encoding="utf-8")
@@ -108,9 +108,17 @@ def test_the_documented_rows_load():
     assert tree.names == ("joint1", "joint2")
 
 
+def test_the_documented_shapes_load():
+    robot = lw.load(DOCS.parent / "examples" / "arm.urdf", side=blocks()[2].encode())
+    assert [(s.link, s.kind, s.role) for s in robot.shapes[-2:]] == [
+        ("forearm", "capsule", "both"),
+        ("forearm", "mesh", "visual"),
+    ]
+
+
 def test_the_documented_side_file_loads():
     arm = DOCS.parent / "examples" / "arm.urdf"
-    plain, robot = lw.load(arm), lw.load(arm, side=blocks()[2].encode())
+    plain, robot = lw.load(arm), lw.load(arm, side=blocks()[3].encode())
     elbow, old = robot.joint("elbow"), plain.joint("elbow")
     assert (elbow.armature, elbow.limits.effort_rate, elbow.limits.jerk) == (0.02, 500.0, 100.0)
     assert elbow == replace(old, armature=0.02, limits=elbow.limits, friction=replace(old.friction, law="tanh"))

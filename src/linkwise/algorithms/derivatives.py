@@ -105,7 +105,7 @@ def joint_wrench_derivatives(
     uses="gravity external base_motion",
     torques_only=True,
     derives=derivation(forward_dynamics, ("qdd", "q"), ("qdd", "qd"), ("qdd", "tau")),
-    route=Cheapest("recursion", "graph", ranked=0),
+    route=Cheapest("recursion", "graph", ranked=2000),
 )
 def forward_dynamics_derivatives(
     machine: AnyMachine, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], world: World, route: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,7 +153,6 @@ def _packages(package: str, folder: str) -> Iterator[Path]:
         yield parent / package
 
 
-def missing_meshes(robot: Robot, shapes: Iterable[Shape] | None = None) -> tuple[str, ...]:
+def missing_meshes(robot: Robot) -> tuple[str, ...]:
     """The files of meshes that are not found on this machine, as the robot names them."""
-    every = robot.shapes if shapes is None else shapes
-    return tuple(dict.fromkeys(s.file for s in every if s.file and s.path is None))
+    return tuple(dict.fromkeys(s.file for s in robot.shapes if s.file and s.path is None))

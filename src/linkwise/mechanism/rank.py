@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,12 +65,6 @@ def damped_solution(J: Array, b: Array, damping: float) -> Array:
         tall = np.vstack([J[rows][:, columns], np.sqrt(damping) * np.eye(n)])
         x[columns] = np.linalg.lstsq(tall, np.concatenate([b[rows], np.zeros(n)]), rcond=None)[0]
     return x
-
-
-def independent_columns(J: Array, groups: Iterable[Sequence[int]]) -> list[bool]:
-    """For each group of columns in turn, whether it is independent of those taken before; if so it is taken."""
-    span = Span(len(J), float(np.linalg.norm(J, axis=0).max(initial=0.0)))
-    return [span.take(J[:, list(group)].T) for group in groups]
 
 
 def independent_rows(J: Array, count: int) -> list[int]:

@@ -130,12 +130,13 @@ def test_a_process_that_is_interrupted_ends_by_that_interrupt(after):
     time.sleep(after)
     process.send_signal(signal.SIGINT)
     try:
-        _, error = process.communicate(timeout=60.0)
+        printed, error = process.communicate(timeout=60.0)
     except subprocess.TimeoutExpired:
         process.kill()
         raise
     assert process.returncode in (1, -signal.SIGINT, 0), error
-    assert process.returncode == 0 or error.rstrip().endswith("KeyboardInterrupt")
+    # a signal that comes when the interpreter itself is ending, its work done, ends it without a word
+    assert "compiled" in printed or error.rstrip().endswith("KeyboardInterrupt")
 
 
 def test_whoever_waits_is_interrupted_and_no_further_step_begins():

@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 READY  := .venv/ready
+SEEN   := .venv/browser
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -21,7 +22,7 @@ papers: $(READY) ## repeat the experiments of the sources into report.html; NAME
 
 test: lint types layers docs pytest ## run every check and the tests
 
-test-slow: $(READY) ## run the proofs that take minutes
+test-slow: $(READY) $(SEEN) ## run the proofs that take minutes
 	@echo "==> pytest, slow"
 	@$(BIN)/python -m pytest -q -n 2 -m slow
 
@@ -55,7 +56,7 @@ layers: $(READY) ## check that no import points back
 	@echo "==> import-linter"
 	@$(BIN)/lint-imports --no-logo > .venv/layers.log || { cat .venv/layers.log; exit 1; }
 
-pytest: $(READY) ## run the quick tests
+pytest: $(READY) $(SEEN) ## run the quick tests
 	@for part in "tests/[a-g]*/" "tests/[h-l]*/" "tests/[m-o]*/" "tests/r*/" "tests/p*/" "tests/[s-z]*"; do \
 		echo "==> pytest $$part"; $(BIN)/python -m pytest -q -n 2 $$part || exit 1; \
 	done # in parts: a process can hold a limited number of compiled kernels
@@ -71,4 +72,12 @@ $(READY): pyproject.toml
 	@$(PYTHON) -m venv .venv
 	@echo "==> installing linkwise with its test, dev and docs extras (a few minutes the first time)"
 	@$(BIN)/python -m pip install -e '.[test,dev,docs]' > .venv/pip.log 2>&1 || { cat .venv/pip.log; exit 1; }
+	@touch $@
+
+# Tests open pages in a browser: Chromium where there is one, else where Debian brings it, else the one inside of Qt.
+$(SEEN): $(READY)
+	@echo "==> a browser for the tests of pages"
+	@PYTHONPATH=tests $(BIN)/python -c 'from support.browser import found; exit(found() is None)' > .venv/browser.log 2>&1 \
+		|| { apt-get update && apt-get install -y --no-install-recommends chromium; } >> .venv/browser.log 2>&1 \
+		|| $(BIN)/python -m pip install PyQt6-WebEngine >> .venv/browser.log 2>&1 || { cat .venv/browser.log; exit 1; }
 	@touch $@

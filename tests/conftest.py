@@ -2,11 +2,15 @@
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from support.browser import browser as running_browser
+from support.browser import found
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -39,3 +43,15 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return check
+
+
+def pytest_report_header() -> str:
+    """Which browser opens pages; tests that need one fail without it."""
+    return f"browser: {found() or 'none: tests of pages will fail'}"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A running browser for pages, opened by `support.browser.Opened(browser, path)`."""
+    with running_browser() as running:
+        yield running

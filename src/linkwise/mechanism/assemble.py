@@ -1,4 +1,4 @@
-"""Configurations that close the loops of a robot, found from nothing."""
+"""Configurations that close the loops of a robot, found from nothing; a tree is closed wherever it is."""
 
 from __future__ import annotations
 
@@ -64,12 +64,8 @@ def coupled_places(robot: Robot) -> tuple[Follow, ...]:
 @lru_cache(maxsize=KEPT)
 def configurations(robot: Robot) -> tuple[Configuration, ...]:
     """Closed configurations that are not singular ones, the best first."""
-    if not robot.follows:
-        raise ModelError(
-            f"robot {robot.name!r}: expected a robot with loops, got a tree. Close it with a Loop, [[loop]] in a robot"
-            " file, or use the functions of the tree."
-        )
     assembler = Assembler(robot)
+    enough = ENOUGH if robot.follows and not robot.reference else 1
     found: list[Configuration] = []
     for q in _starts(robot):
         closed = assembler.close(q)
@@ -77,7 +73,7 @@ def configurations(robot: Robot) -> tuple[Configuration, ...]:
             continue
         J = assembler.jacobian(closed)
         found.append(Configuration(closed, J, rank_of(J), _within_limits(robot, closed)))
-        if len(found) == (1 if robot.reference else ENOUGH):
+        if len(found) == enough:
             break
     if not found:
         raise ModelError(_open_everywhere(robot, assembler))
@@ -107,7 +103,7 @@ class Assembler:
         for c in self._coupled:
             rows.append([0.0] * self._tree.nv)
             rows[-1][c.v], rows[-1][c.of_v] = 1.0, -float(c.coupling.value(float(q[c.of_q]), 1))
-        return np.array(rows, dtype=float)
+        return np.reshape(np.array(rows, dtype=float), (len(rows), self._tree.nv))
 
     def close(self, q: Array, held: Collection[int] = ()) -> Array | None:
         """Positions near q that close the loops, by damped least squares; None where there are none.

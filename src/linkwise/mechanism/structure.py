@@ -1,4 +1,4 @@
-"""How a robot with loops moves: what leads, what follows and by which equations, checked on numbers."""
+"""How a robot moves: what leads, what follows and by which equations, checked on numbers; of a tree all leads."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ FLAT = 1e-9  # sine of the angle by which an axis may be off a plane's normal
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """How a robot with loops moves.
+    """How a robot moves.
 
     Args:
-        robot: with its loops.
+        robot: with its loops, if it has any.
         part: coordinates and equations by number.
         reference: positions of the tree that close the loops.
         mobility: number of leading coordinates.
@@ -130,14 +130,14 @@ class Structure:
 
 @lru_cache(maxsize=KEPT)
 def structure_of(robot: Robot, newton: bool = False) -> Structure:
-    """How a robot with loops moves, or an error that says what is wrong with its mobility.
+    """How a robot moves, or an error that says what is wrong with the mobility of its loops.
 
     With `newton`, nothing is found in closed form.
     """
     _check_active(robot)
     tree, several = Tree.of(robot), configurations(robot)
     rank, total = several[0].rank, len(several[0].J)
-    if tree.nv == rank:
+    if rank and tree.nv == rank:
         raise ModelError(
             f"robot {robot.name!r}: expected loops that leave some motion, got {tree.nv} coordinates and"
             f" {rank} independent of {total} loop equations, so that nothing moves. Give a cut joint more freedom, or"
@@ -240,7 +240,7 @@ def _jacobian(tree: Tree, part: Partition, q: Array) -> Array:
     scale = np.ones(tree.nv)
     for kind, _, to in tree.coordinates:
         scale[to] = [part.size if length else 1.0 for length in kind.lengths]
-    return np.array(rows, dtype=float).reshape(-1, tree.nv) * np.array(part.weights)[:, None] * scale
+    return np.reshape(np.array(rows, dtype=float), (len(rows), tree.nv)) * np.array(part.weights)[:, None] * scale
 
 
 def _blocks(

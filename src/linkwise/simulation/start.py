@@ -90,8 +90,7 @@ def asked(robot: Robot, value: Any, what: str, kind: str) -> Asked:
         values = make(given)
         if not np.isfinite(values).all():
             raise InputError(f"{what}: expected finite numbers, got {given!r}.")
-        names = tuple(given)
-        leads = not robot.follows
+        names, leads = tuple(given), False
         if set(names) <= set(robot.slots if kind == "q" else robot.speeds):
             with suppress(ModelError):  # of leads that cannot be, which need not be to simulate
                 values[places] = (robot.q if kind == "q" else robot.v)(given)
@@ -104,7 +103,7 @@ def asked(robot: Robot, value: Any, what: str, kind: str) -> Asked:
     fits = array.dtype.kind in "biuf" and array.shape in ((len(places),), (alone,), (width,))
     if not fits or not np.isfinite(array).all():
         fewer = f" ({alone} without motors)" if motors else ""
-        every = f", {width} for all joints of the tree" if robot.follows else ""
+        every = f", {width} for all joints of the tree" if width != len(places) else ""
         raise InputError(
             f"{what}: expected {len(places)} finite numbers{fewer}{every}, or a mapping of joints to numbers, got"
             f" {value!r}. The joints are {', '.join(robot.names)}."

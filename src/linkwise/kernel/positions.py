@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.algorithms.closure import tree_positions
 from linkwise.errors import InputError
 from linkwise.kernel.closure import reference_of
 from linkwise.robot import check
@@ -65,18 +66,21 @@ def positions(dyn: Any, q: Any, extra: tuple[Any, ...], drives: Any, guess: Any,
     if isinstance(q, Mapping):
         q = robot.q(_all_named(robot, q))
     rows = _rows(robot, q)
-    if guess is not None and robot.follows:
-        dyn = _near(dyn, guess)
-    further = list(dyn.tree_positions.inputs)[1:]
+    further = [p.name for p in dyn.options.ports(robot, tree_positions)]
     if len(extra) != len(further):
         named = f" ({', '.join(further)})" if further else ""
         raise InputError(f"positions: expected {len(further)} further input(s){named} after q, got {len(extra)}.")
-    if not along:
-        return _checked(dyn.tree_positions(rows, *extra))
-    if rows.ndim < 2 or not rows.shape[-2]:
+    if along and (rows.ndim < 2 or not rows.shape[-2]):
         raise InputError(f"positions along: expected rows of a motion (..., steps, {robot.nq}), got {rows.shape}.")
+    if not robot.follows:
+        batch, dtype = rows.shape[:-1], dyn.options.dtype
+        return Positions(rows.astype(dtype), np.ones(batch, dtype=bool)[()], np.ones(batch, dtype=dtype)[()])
+    if guess is not None:
+        dyn = _near(dyn, guess)
     found = _checked(dyn.tree_positions(rows, *extra))
-    if rows.ndim == 2 and robot.follows and dyn.options.structure(robot).sought:
+    if not along:
+        return found
+    if rows.ndim == 2 and dyn.options.structure(robot).sought:
         found = _followed(dyn, rows, extra, found)
     return found._replace(q=_unwound(robot, found.q))
 

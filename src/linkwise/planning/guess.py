@@ -91,9 +91,9 @@ def _closable(problem: Problem, shape: Array) -> Array:
     Solvers can do nothing with a motion that does not exist. Where loops are rows of the problem there always is one.
     """
     chart, basis = problem.chart, problem.basis
-    links = links_of(problem.robot)
-    if not links.follows or chart.sought:
+    if chart.sought:
         return shape
+    links = links_of(problem.robot)
     dyn, B = compile(links), basis.matrix(problem.grid)
     q = links.q()
     home, middle = chart.numbers(q, dyn.positions(q).q), np.sin(np.pi * basis.abscissae)[:, None]

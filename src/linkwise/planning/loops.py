@@ -57,8 +57,7 @@ def check_held(robot: Robot, what: str, instead: str) -> None:
             f"{what}: expected a base that is held or driven, got the floating joint {passive[0]!r}, which nothing"
             f" drives: it moves as the rest makes it move, so that it cannot be led along. {instead}"
         )
-    if robot.follows:
-        check_driven(robot, what)
+    check_driven(robot, what)
 
 
 class Given(NamedTuple):
@@ -85,11 +84,9 @@ def given(robot: Robot, value: Any, what: str) -> Given:
         motors = np.shape(value) == (robot.nq,)
         return given(links_of(robot), value[: links_of(robot).nq] if motors else value, what)
     names, every, floating = robot.coordinates, robot.opened(), drives_of(robot).floating_joints
-    if isinstance(value, Mapping) and not robot.follows:
-        return Given(robot.q(value), None, False, tuple(n for n in floating if n not in value))
     if isinstance(value, Mapping):
         missing = [n for n in names if n not in value and n not in floating]
-        if missing:
+        if missing and robot.follows:
             raise InputError(
                 f"{what}: expected the independent joints {', '.join(names)}, got none for {missing[0]!r}."
             )
@@ -109,17 +106,15 @@ def given(robot: Robot, value: Any, what: str) -> Given:
         x = np.zeros(0)
     if x.shape == (robot.nq,) and np.isfinite(x).all():
         return Given(x, None, False)
-    if robot.follows and x.shape == (every.nq,) and np.isfinite(x).all():
+    if x.shape == (every.nq,) and np.isfinite(x).all():
         return Given(x[list(structure_of(robot).lead_q)], x, True)
-    closing = f", or {every.nq} that close the loops" if robot.follows else ", or positions by joint"
+    closing = f", or {every.nq} that close the loops" if every.nq != robot.nq else ", or positions by joint"
     raise InputError(f"{what}: expected {robot.nq} finite positions ({', '.join(names)}){closing}, got {value!r}.")
 
 
 def reached(robot: Robot, q: Array, what: str, before: Array | None = None) -> Array:
     """Positions of the whole tree with these of what leads, if need be by small steps from others of what leads."""
     robot = links_of(robot)
-    if not robot.follows:
-        return q
     dyn = compile(robot)
     found = dyn.positions(q)
     if not found.converged and before is not None and not chart_of(robot).turns:
@@ -182,7 +177,7 @@ def ends_of(
         else:
             trees[which] = reached(robot, end.q, which, next(iter(asked.values())).q)
             _check_closed(trees[which], end, which, robot)
-        for limits in ranges if robot.follows else ():
+        for limits in ranges:
             _check_within(robot, trees[which], limits, which)
     chart = chart_of(robot)
     if asked:
@@ -201,8 +196,11 @@ def ends_of(
 
 
 def _check_within(robot: Robot, tree_q: Array, limits: Mapping[str, tuple[float, float]], which: str) -> None:
+    """Refuse ends at which joints that follow are outside of their limits; the problem checks those that lead."""
     for name, (low, high) in limits.items():
         at = float(tree_q[joint_places(robot)[name][0]])
+        if name in robot.slots:
+            continue
         if not low - CLOSED <= at <= high + CLOSED:
             raise InputError(
                 f"{which}: joint {name!r} would be at {at:g}, outside of its limits {low:g} to {high:g}."

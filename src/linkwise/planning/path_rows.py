@@ -97,7 +97,7 @@ class PathModel:
 
     def joints(self, q: Sequence[Array]) -> Sequence[Array]:
         """The same of all joints, from those of what leads."""
-        return self._joints(*q) if self._joints else q
+        return self._joints(*q) if self._joints else q  # of a tree they are those that lead
 
     def numbers(self, path: Path, x: Array) -> Array:
         """The numbers of the chart at points x of the path, and as many derivatives as limits take, (rows, ..., n)."""

@@ -13,7 +13,7 @@ from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.algorithms.kinematics import link_velocities, world_poses
 from linkwise.errors import UnknownNameError
-from linkwise.mechanism.machine import AnyMachine, Machine
+from linkwise.mechanism.machine import AnyMachine, machine_of
 from linkwise.mechanism.structure import structure_of
 from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of, joint_places
@@ -71,10 +71,7 @@ class Point:
 
     def _machine(self, tree: Tree) -> AnyMachine:
         """What algorithms ask, with a tree that has the same dynamics."""
-        if not self.robot.follows:
-            return tree
-        found = tuple(self._followers) if self.chart.sought else None
-        return Machine(tree, self.tree, structure_of(self.robot), found)
+        return machine_of(self.robot, tree, self._followers)
 
     @cached_property
     def _links(self) -> AnyMachine:

@@ -94,22 +94,17 @@ def inverse_kinematics(
     q = np.broadcast_to(start, (*batch, start.shape[-1])).reshape(-1, start.shape[-1])
     problem = _Problem(robot, frame, weights, moving, float(tolerance))
     found = problem.solve(T, problem.inside(q), iterations)
-    if robot.follows:
-        found = problem.assembled(T, found)
     rng = np.random.default_rng(seed)
     for _ in range(restarts):
         rows = np.flatnonzero(~found.converged & np.isfinite(T).all(axis=(1, 2)))
         if not len(rows):
             break
         again = problem.solve(T[rows], problem.random(q[rows], rng), iterations)
-        if robot.follows:
-            again = problem.assembled(T[rows], again)
         error = found.position_error[rows] ** 2 + found.rotation_error[rows] ** 2
         better = again.converged | (again.position_error**2 + again.rotation_error**2 < error)
         for all_, some in zip(found, again, strict=True):
             all_[rows[better]] = some[better]
-    leads = found.q[:, list(structure_of(robot).lead_q)] if robot.follows else _with_motors(robot, found.q)
-    q = leads.reshape(*batch, robot.nq)
+    q = _with_motors(robot, found.q[:, problem.leads]).reshape(*batch, robot.nq)
     errors = found.position_error.reshape(batch), found.rotation_error.reshape(batch)
     return Reached(q, found.converged.reshape(batch), *errors)
 
@@ -120,6 +115,7 @@ class _Problem:
     def __init__(self, robot: Robot, frame: str, weights: Array, moving: Array, tolerance: float) -> None:
         self.machine, self.weights, self.moving, self.tolerance = robot, weights, moving, tolerance
         self.kernel = step_kernel(robot, frame)
+        self.leads = list(structure_of(robot).lead_q)
         robot = robot.opened()
         self.lower, self.upper = np.full(robot.nq, -np.inf), np.full(robot.nq, np.inf)
         self.range = np.zeros((2, robot.nq))  # where random starts are drawn
@@ -145,14 +141,14 @@ class _Problem:
     def random(self, q: Array, rng: np.random.Generator) -> Array:
         """Positions drawn at random for the joints that move; the given ones where loops cannot be closed there."""
         drawn = np.where(self.free, rng.uniform(self.range[0], self.range[1], q.shape), q)
-        if not self.machine.follows:
-            return drawn
-        found = compile(self.machine).positions(drawn[:, list(structure_of(self.machine).lead_q)])
+        found = compile(self.machine).positions(drawn[:, self.leads])
         return np.where(found.converged[:, None], found.q, q)
 
-    def assembled(self, T: Array, found: Reached) -> Reached:
+    def _assembled(self, T: Array, found: Reached) -> Reached:
         """What was found, with loops closed as the machine closes them; another assembly mode is not reached."""
-        closed = compile(self.machine).positions(found.q[:, list(structure_of(self.machine).lead_q)])
+        if len(self.leads) == found.q.shape[1]:
+            return found
+        closed = compile(self.machine).positions(found.q[:, self.leads])
         same = closed.converged & (np.abs(closed.q - found.q).max(axis=1) < SAME)
         q = np.where(same[:, None], closed.q, found.q)
         _, errors, _ = self.kernel(q, T, np.ones(len(q)), *self._extra)
@@ -169,9 +165,9 @@ class _Problem:
         return self.weights, self.moving, np.maximum(self.lower, -WIDE), np.minimum(self.upper, WIDE)
 
     def solve(self, T: Array, q: Array, iterations: int) -> Reached:
-        """Steps for the rows that have not converged."""
+        """Steps for the rows that have not converged, and loops closed at their end."""
         rows = np.arange(len(q))
-        best, errors = q.copy(), np.full((len(q), 3 if self.machine.follows else 2), np.inf)
+        best, errors = q.copy(), np.full((len(q), 3), np.inf)
         here, target, damping = q.copy(), T, np.ones(len(q))
         for _ in range(iterations):
             moved, before, after = self.kernel(here, target, damping, *self._extra)
@@ -184,8 +180,9 @@ class _Problem:
             rows, here, target, damping = rows[open_], here[open_], target[open_], damping[open_]
             if not len(rows):
                 break
-        position, rotation = np.sqrt(errors[:, :2]).T
-        return Reached(best, errors.sum(axis=1) <= self.tolerance**2, position, rotation)
+        position, rotation, _ = np.sqrt(errors).T
+        reached = Reached(best, errors.sum(axis=1) <= self.tolerance**2, position, rotation)
+        return self._assembled(T, reached)
 
 
 # ---- arguments
@@ -228,12 +225,12 @@ def _targets(pose: Any, mask: Any) -> tuple[Array, Array]:
 
 def _start(robot: Robot, guess: Any) -> Array:
     """Where to start: as given, or zero."""
-    if isinstance(guess, Mapping) and robot.follows:
+    if guess is None or (isinstance(guess, Mapping) and set(guess) <= set(robot.slots)):
+        return robot.q(guess)
+    if isinstance(guess, Mapping):
         reference = {n: robot.q()[s.q : s.q + s.nq] for n, s in robot.slots.items()}
         end = given(robot, {**reference, **guess}, "inverse_kinematics guess")
         return end.q if end.near is None else end.near
-    if guess is None or isinstance(guess, Mapping):
-        return robot.q(guess)
     try:
         q = np.asarray(guess, dtype=float)
     except (TypeError, ValueError) as error:
@@ -265,7 +262,7 @@ def _moving(robot: Robot, joints: Iterable[str] | None) -> Array:
 
 def _closed(robot: Robot, q: Array) -> Array:
     """Positions of the whole tree, from those of what leads or of all joints."""
-    if not robot.follows or q.shape[-1] == robot.opened().nq != robot.nq:
+    if q.shape[-1] != robot.nq:
         return q
     found = compile(robot).positions(q)
     if not np.all(found.converged):

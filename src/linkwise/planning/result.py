@@ -109,11 +109,9 @@ class Plan(Sampled):
 
     def positions(self, t: Any) -> Array:
         """Positions of all joints, (..., nq of `robot.opened()` without motors); loops are closed exactly."""
-        q, links = self.q(t), links_of(self.robot)
-        if not links.follows:
-            return q
-        rows = q.reshape(-1, q.shape[-1])
-        return compile(links).positions(rows, along=True).q.reshape(*q.shape[:-1], -1)
+        q = self.q(t)
+        rows = compile(links_of(self.robot)).positions(q.reshape(-1, q.shape[-1]), along=True).q
+        return np.asarray(rows.reshape(*q.shape[:-1], -1))
 
     def _motion(self, t: Any, orders: int = 4) -> list[Array]:
         """Positions and as many derivatives, of what leads."""

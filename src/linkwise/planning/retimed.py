@@ -123,8 +123,7 @@ class Retimed(Sampled):
 
     def positions(self) -> Array:
         """Positions of all joints at the samples, (rows, nq of `robot.opened()` without motors behind springs)."""
-        links = links_of(self.robot)
-        return np.asarray(compile(links).positions(self.q, along=True).q) if links.follows else self.q
+        return np.asarray(compile(links_of(self.robot)).positions(self.q, along=True).q)
 
     def columns(self) -> dict[str, Array]:
         """Everything as named columns: t, s, q.elbow, qd.elbow, qdd.elbow, tau.elbow, ..."""

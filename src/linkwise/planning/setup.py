@@ -65,8 +65,7 @@ def _check_robot(robot: Any) -> None:
         raise InputError(f"plan: expected a Robot, got {robot!r}. Load one with lw.load(...).")
     if len(robot.names) == 0:
         raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
-    if robot.follows:
-        check_driven(robot, "plan")
+    check_driven(robot, "plan")
 
 
 def _duration(given: Any) -> tuple[float | None, tuple[float, float] | None]:

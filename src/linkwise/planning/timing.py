@@ -109,7 +109,7 @@ def _course(robot: Any, path: Any) -> tuple[Robot, Chart, Path]:
     curve = isinstance(path, Path) or (hasattr(path, "derivative") and callable(path))
     if curve and chart.turns:
         raise InputError("retime path: expected points, since positions have quaternions, got a curve.")
-    if curve or not (drives_of(robot).levels or robot.follows or chart.turns):
+    if curve or chart.lead_n == robot.opened().nq:  # the numbers are all positions
         return robot, chart, Path.of(links, path, "retime")
     return path_of_points(robot, path, "retime", 3 + 2 * drives_of(robot).levels)
 

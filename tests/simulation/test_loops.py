@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 import linkwise as lw
 from linkwise.mechanism.assemble import Assembler
 from linkwise.robot import Loop
-from linkwise.robot.floating import floating
+from linkwise.robot.edit import floating
 from linkwise.spatial import Pose
 from support.linkages import EXAMPLES, golden_four_bar, redundant_four_bar
 from support.trees import error

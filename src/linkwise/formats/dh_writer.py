@@ -21,8 +21,9 @@ from linkwise.robot import check
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame
 from linkwise.robot.robot import Robot
+from linkwise.robot.round_off import ROUND_OFF, snapped, snapped_inertia
 from linkwise.robot.structure import unused
-from linkwise.robot.tree import ROUND_OFF, Body, Tree, snapped, snapped_inertia
+from linkwise.robot.tree import Body, Tree
 from linkwise.rotation import rot_z
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, ZERO3, Vec3

@@ -9,6 +9,7 @@ from typing import Any
 
 from linkwise.errors import ModelError
 from linkwise.mechanism.assemble import Configuration, configurations, coupled_places, size_of
+from linkwise.mechanism.block_equations import BlockEquations
 from linkwise.mechanism.closed_form import closed_forms
 from linkwise.mechanism.form import Form
 from linkwise.mechanism.loops import CLOSURES, cuts, looped_coordinates
@@ -101,10 +102,8 @@ class Structure:
     @cached_property
     def side(self) -> float:
         """The sign of the determinant of the loop equations at the reference."""
-        from linkwise.mechanism.linkage import Linkage
-
-        tree = Tree.of(self.robot)
-        return 1.0 if Linkage(tree, self.reference.tolist(), self.part).determinant() > 0.0 else -1.0
+        equations = BlockEquations(Tree.of(self.robot), self.reference.tolist(), self.part)
+        return 1.0 if equations.determinant() > 0.0 else -1.0
 
     def solved(self, machine: Any, q: Sequence[Any]) -> tuple[Any, ...]:
         """Positions that Newton's method finds, in plain Python."""

@@ -124,7 +124,7 @@ class Point:
         """What loops without a closed form are open by: rad, and parts of the mechanism's size."""
         structure = structure_of(self.robot)
         block, weights = structure.part.blocks[-1], structure.part.weights
-        values = self._links.at(self.q, closed=False).gap(block)  # type: ignore[call-arg, union-attr]
+        values = self._links.at(self.q, closed=False).equations.gap(block)  # type: ignore[call-arg, union-attr]
         return [x * weights[r] for x, r in zip(values, block.rows, strict=True)]
 
     @cached_property

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.planning.examples import time_and_effort
 from linkwise.planning.function_source import asked, described
 from linkwise.planning.solvers.monitor import Monitor
+from papers.two_link_plans import time_and_effort
 
 WEIGHTS = [0.0, 0.001, 0.005, 0.01]
 
@@ -121,7 +121,7 @@ def test_resumed_after_a_kill(tmp_path, monkeypatch):
 def test_the_sweep_itself_killed(tmp_path):
     """A process that sweeps, killed from outside: the next one goes on from what it left."""
     code = (
-        "import sys, linkwise as lw\nfrom linkwise.planning.examples import time_and_effort\n"
+        "import sys, linkwise as lw\nfrom papers.two_link_plans import time_and_effort\n"
         "lw.sweep(time_and_effort, [0.0, 0.001, 0.005, 0.01], folder=sys.argv[1])"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])

@@ -10,7 +10,7 @@ from linkwise.robot.tree import Tree
 from linkwise.walking import Load, Person
 from linkwise.walking.anthropometry import MEN, PAIRED, TABLES
 from linkwise.walking.joints import FROZEN, mirrored_name
-from linkwise.walking.numbers import FIGURE
+from linkwise.walking.skeleton_numbers import FIGURE
 from linkwise.walking.symmetry import mirror
 
 

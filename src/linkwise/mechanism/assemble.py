@@ -145,7 +145,7 @@ class Assembler:
         values += [float(q[c.q] - c.coupling.value(float(q[c.of_q]))) for c in self._coupled]
         return np.array(values, dtype=float) * self._weights
 
-    def worst(self, q: Array) -> str:
+    def widest_gap(self, q: Array) -> str:
         """The equation that is most open there, in words."""
         found = []
         for cut in cuts(self._tree, q.tolist(), self.part.loops):
@@ -175,10 +175,10 @@ def _open_everywhere(robot: Robot, assembler: Assembler) -> str:
             f"robot {robot.name!r}: no configuration was found in which its loops ({loops}) close."
             " Check lengths and the frames of the cuts, or declare a reference near which they do."
         )
-    declared = robot.opened().q(dict(robot.reference))
+    gap = assembler.widest_gap(robot.opened().q(dict(robot.reference)))
     return (
         f"robot {robot.name!r}: reference: expected positions near which its loops ({loops}) close, got some that are"
-        f" open, {assembler.worst(declared)}, and no closed ones near. Declare others, or none to have them sought."
+        f" open, {gap}, and no closed ones near. Declare others, or none to have them sought."
     )
 
 

@@ -23,7 +23,7 @@ from linkwise.planning.result import Plan
 from linkwise.planning.setup import problem_of
 from linkwise.planning.term_and_constraint import Sum, positive
 from linkwise.planning.terms import effort
-from linkwise.planning.transcription import Worst
+from linkwise.planning.transcription import Violation
 from linkwise.planning.variables import Variables
 from linkwise.robot.robot import Robot
 
@@ -124,7 +124,7 @@ class Found(NamedTuple):
     curve: Curve
     answer: solvers.Answer
     program: Program
-    worst: Worst
+    worst: Violation
     rounds: int
     seconds: float
 
@@ -152,9 +152,9 @@ def _solved(
         duals = program.duals(answer.multipliers)
         spent += program.seconds
         curve = variables.curve(answer.x)
-        worst = problem.worst(curve)
-        found = Found(curve, answer, program, worst, k + 1, spent)
-        if answer.status != "converged" or worst.violation <= tolerance:
+        largest = problem.largest_violation(curve)
+        found = Found(curve, answer, program, largest, k + 1, spent)
+        if answer.status != "converged" or largest.violation <= tolerance:
             break
         finer = problem.refined(curve, grid, tolerance)
         if len(finer) == len(grid):

@@ -24,7 +24,7 @@ from linkwise.planning.drives import Drives, drives_of
 from linkwise.planning.loops import links_of
 from linkwise.planning.program import Dual
 from linkwise.planning.term_and_constraint import positive
-from linkwise.planning.transcription import Worst
+from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
 from linkwise.table import Sampled
 
@@ -56,7 +56,7 @@ class Plan(Sampled):
     curve: Curve
     objective: float
     status: str
-    worst: Worst
+    worst: Violation
     terms: Mapping[str, float] = field(default_factory=dict)
     multipliers: Mapping[str, float] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)

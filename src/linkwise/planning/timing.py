@@ -79,7 +79,7 @@ def retime(
     if model.has_friction:
         broken = given.with_reversals(lambda s: np.asarray(model.joints(model.leads(given, s))[1]))
     used = broken if method == "reachability" else broken.eased(model.order)
-    (law, history, converged), worst, pieces = _refined(model, used, asked, method)
+    (law, history, converged), share, pieces = _refined(model, used, asked, method)
     notes = [*_outside(model, given), *_local(model)]
     jumps = given.jumps(2 + model.stretch) if model.smooth else []
     if jumps:
@@ -88,7 +88,7 @@ def retime(
         notes.append(f"torques jump where {what} does, at s = {places}; limits of rates hold between")
     if not converged:
         notes.append("the method stopped before it could show that no faster timing is near; limits are kept")
-    if worst > 1.0 + TOLERANCE:
+    if share > 1.0 + TOLERANCE:
         law, slower = _slowed(model, used, law)
         notes.append(f"slowed by the factor {slower:.4f} to keep limits between points; use more intervals")
     facts = {
@@ -137,7 +137,7 @@ def _local(model: PathModel) -> list[str]:
 
 
 def _refined(model: PathModel, path: Path, intervals: int, method: str) -> tuple[Solved, float, int]:
-    """A law that keeps limits between its points too, the worst use of a limit, and the intervals.
+    """A law that keeps limits between its points too, the largest share of a limit, and the intervals.
 
     Where limits are exceeded within an interval they are tightened there; where that does not help, or the method does
     not converge, there are more intervals.
@@ -152,16 +152,16 @@ def _refined(model: PathModel, path: Path, intervals: int, method: str) -> tuple
                 if tight is None:
                     raise
                 break
-            worst = _worst(model, path, solved.law)
-            if worst.max() <= 1.0 + TOLERANCE:
+            used = _largest_shares(model, path, solved.law)
+            if used.max() <= 1.0 + TOLERANCE:
                 break
-            tight = (1.0 if tight is None else tight) * np.where(worst > 1.0 + 0.5 * TOLERANCE, worst, 1.0)
-        if worst.max() <= 1.0 + TOLERANCE and solved.converged:
+            tight = (1.0 if tight is None else tight) * np.where(used > 1.0 + 0.5 * TOLERANCE, used, 1.0)
+        if used.max() <= 1.0 + TOLERANCE and solved.converged:
             break
-    return solved, float(worst.max()), count
+    return solved, float(used.max()), count
 
 
-def _worst(model: PathModel, path: Path, law: TimeLaw) -> Array:
+def _largest_shares(model: PathModel, path: Path, law: TimeLaw) -> Array:
     """The largest share of any limit in each interval."""
     found = [share.max(axis=(1, 2)) for share in shares(model, path, law).values()]
     return np.max(found, axis=0) if found else np.zeros(len(law.x) - 1)
@@ -171,10 +171,10 @@ def _slowed(model: PathModel, path: Path, law: TimeLaw) -> tuple[TimeLaw, float]
     """The law, slower as a whole, until limits hold."""
     total = 1.0
     for _ in range(40):
-        worst = float(_worst(model, path, law.slowed(total)).max())
-        if worst <= 1.0 + TOLERANCE:
+        used = float(_largest_shares(model, path, law.slowed(total)).max())
+        if used <= 1.0 + TOLERANCE:
             return law.slowed(total), total
-        total *= min(max(np.sqrt(worst), 1.0005), 1.5)
+        total *= min(max(np.sqrt(used), 1.0005), 1.5)
     raise InputError("retime: no timing keeps the limits between points of the path. Use more intervals.")
 
 

@@ -25,7 +25,7 @@ class Batch:
 
     Args:
         program: of the rollout.
-        ports: its `asked_ports`.
+        ports: its `given_ports`.
         inputs: in the order of the program's, or by name.
         named: the rest of them.
         steps: how many, if not as many as the inputs have.
@@ -129,7 +129,7 @@ class Batch:
         return out[0], out[1]
 
 
-def asked_ports(program: Program) -> list[Port]:
+def given_ports(program: Program) -> list[Port]:
     """What a call of a rollout is given; of the time the start alone, and no guess, which comes last."""
     return [replace(p, steps=p.steps and p.name != TIME) for p in program.arguments if p.name != GUESS]
 

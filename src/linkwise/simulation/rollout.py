@@ -16,7 +16,7 @@ from linkwise.kernel.tracing import Port, Program, caller
 from linkwise.motion.base_motion import BaseMotion
 from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
-from linkwise.simulation.batch import Array, Batch, asked_ports, checked_every
+from linkwise.simulation.batch import Array, Batch, checked_every, given_ports
 from linkwise.simulation.control_law import Control
 from linkwise.simulation.linear_step import linear_program
 from linkwise.simulation.plant import Plant
@@ -76,7 +76,7 @@ class Rollout:
         self.plant = plant
         self.robot, self.method, self.options = plant.robot, plant.method, plant.options
         self.program, self._once = plant.loop_program(), plant.step_program()
-        self._ports = asked_ports(self.program)
+        self._ports = given_ports(self.program)
         self._call = caller(self.program, "One rollout.", plant.options.threads)
         self._seconds = 0.0  # that a step of one row takes
 

@@ -151,9 +151,9 @@ class System:
     def _inputs(self, t: float, q: Array, qd: Array, given: Array) -> tuple[Array, ...]:
         """Forces of free coordinates beside accelerations of driven ones, wrenches of `external`, the base's motion."""
         if self._control is not None:
-            tau = self._asked(self._control, "control", t, q, qd, self.view.applied, self.view.wanted())
+            tau = self._user_value(self._control, "control", t, q, qd, self.view.applied, self.view.wanted())
             given[self.free_v] = tau[self.free_v]
-        loads = [self._asked(f, "external", t, q, qd, _wrench, "6 numbers") for f in self._loads]
+        loads = [self._user_value(f, "external", t, q, qd, _wrench, "6 numbers") for f in self._loads]
         return given, *([np.stack(loads)] if loads else []), *self._moving(t)
 
     def _moving(self, t: float) -> list[Array]:
@@ -163,7 +163,7 @@ class System:
         v, a, gravity = self._base.inputs(t, self.robot.gravity)
         return [v, a, *([self._base.poses(t)] if self._kernels.rates.options.base_pose else []), gravity]
 
-    def _asked(
+    def _user_value(
         self,
         function: Control,
         what: str,

@@ -16,8 +16,8 @@ from linkwise.planning.rows import Rows
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.walking.ground import Support
-from linkwise.walking.numbers import facts, numbers, with_numbers
 from linkwise.walking.point import WalkPoint
+from linkwise.walking.skeleton_numbers import facts, numbers, with_numbers
 
 WIDTH = len(Support._fields)
 

@@ -12,10 +12,10 @@ from linkwise.planning.bounds import whole
 from linkwise.planning.curve import Array, Curve
 from linkwise.table import WRENCH, Sampled
 from linkwise.walking.joints import called
-from linkwise.walking.numbers import FIGURE
 from linkwise.walking.problem import Problem
 from linkwise.walking.reactions import JOINTS, LoadKernel
 from linkwise.walking.skeleton import GRAVITY
+from linkwise.walking.skeleton_numbers import FIGURE
 from linkwise.walking.symmetry import mirror
 from linkwise.walking.timetable import Moment, Timetable
 

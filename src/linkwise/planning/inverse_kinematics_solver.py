@@ -12,8 +12,8 @@ from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.mechanism.structure import structure_of
 from linkwise.planning.bounds import a_robot, positive, whole
+from linkwise.planning.inverse_kinematics_step import step_kernel
 from linkwise.planning.loops import given
-from linkwise.planning.reach import step_kernel
 from linkwise.robot.coordinates import find
 from linkwise.robot.leading import looped_groups
 from linkwise.robot.robot import Robot

@@ -263,7 +263,7 @@ MISTAKES = {
     "base words": (lambda r: _carried(r, lambda t: 0), "base_motion at t = .* s: expected vectors"),
     "base nan": (lambda r: _carried(r, lambda t: (np.full(6, np.nan),) * 2), "expected finite numbers"),
     "wrench": (lambda r: lw.plan(r, START, GOAL, lw.cost.function(lambda p: p.wrench("x").force.x)),
-               "joint that moves 'x'"),
+               "unknown joint 'x'"),
     "outside": (lambda r: lw.plan(r, START, GOAL, subject_to=lw.limit.joints(position={"joint1": (-0.5, 0.5)})),
                 "goal: joint 'joint1' is to be at 1, outside of its limits"),
     "function": (lambda r: lw.plan(r, START, GOAL, lw.cost.function(lambda p: math.sin(p.q[0]))),

@@ -208,7 +208,7 @@ def _check_single(robot: Robot, name: str) -> None:
     """Refuse a law on what is not a joint of one degree of freedom."""
     single = [j.name for j in robot.joints if j.freedom.is_single]
     if name not in single:
-        raise UnknownNameError("joint of one degree of freedom in joint_forces", name, single)
+        raise UnknownNameError("joint in joint_forces", name, single)
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:

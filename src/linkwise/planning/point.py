@@ -227,7 +227,7 @@ class Point:
         """
         names = carriers(self.robot)
         if joint not in names:
-            raise UnknownNameError("joint that moves", joint, names)
+            raise UnknownNameError("joint", joint, names)
         w = self._wrenches[names.index(joint)]
         return Wrench(Vec3(*w[:3]), Vec3(*w[3:]))
 

@@ -183,7 +183,7 @@ def find(robot: Robot, name: str, slots: Mapping[str, Slot] | None = None) -> Sl
                 f"{name!r} follows other joints of robot {robot.name!r}: expected what leads,"
                 f" {', '.join(map(repr, known))}. Give those, or declare others with leads=(...)."
             ) from None
-        raise UnknownNameError("joint with coordinates", name, list(known)) from None
+        raise UnknownNameError("joint", name, list(known)) from None
 
 
 def values_of(name: str, value: Any, width: int) -> Any:

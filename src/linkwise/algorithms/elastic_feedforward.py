@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.algorithms.algorithm import LOADS, Outputs, Shape, Signature, World, algorithm
-from linkwise.algorithms.differentiate import along_motion
 from linkwise.algorithms.inverse_dynamics import body_wrenches, torques
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.jet import Jet, cut, part
+from linkwise.mechanism.series import along_motion
 from linkwise.robot.tree import Body, Elastic, Tree
 from linkwise.scalar import Scalar, is_number, number
 

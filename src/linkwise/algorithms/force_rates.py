@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.algorithms.algorithm import MOTION, Cheapest, Outputs, Shape, Signature, World, algorithm, dotted
-from linkwise.algorithms.differentiate import along_motion, derivatives
 from linkwise.algorithms.inverse_dynamics import (
     Accelerations,
     BodyWrenches,
@@ -20,6 +19,7 @@ from linkwise.algorithms.inverse_dynamics import (
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics as plain
 from linkwise.errors import InputError
 from linkwise.jet import rate, with_rate, without_last
+from linkwise.mechanism.series import along_motion, derivatives
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar, note
 from linkwise.spatial import Wrench

@@ -247,7 +247,7 @@ MISTAKES = {
     "degree": (lambda r: fastest(r, degree=0), "degree: expected"),
     "count": (lambda r: fastest(r, control_points=3), "control_points: expected"),
     "too few": (lambda r: lw.plan(r, START, lw.planning.State(GOAL, qdd=0.0), control_points=4), "both ends fix"),
-    "duration": (lambda r: fastest(r, duration=-1.0), "duration: expected a number above zero"),
+    "duration": (lambda r: fastest(r, duration=-1.0), "duration: expected a number above 0"),
     "durations": (lambda r: fastest(r, duration=(2.0, 1.0)), "shorter and a longer"),
     "guess": (lambda r: fastest(r, guess=np.zeros((4, 3))), "guess: expected positions"),
     "guess nan": (lambda r: fastest(r, guess=np.full((4, 2), np.nan)), "guess: expected finite positions"),

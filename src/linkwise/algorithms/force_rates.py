@@ -17,7 +17,7 @@ from linkwise.algorithms.inverse_dynamics import (
     torques,
 )
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics as plain
-from linkwise.errors import InputError
+from linkwise.check import whole
 from linkwise.jet import rate, with_rate, without_last
 from linkwise.mechanism.series import along_motion, derivatives
 from linkwise.robot.tree import Tree
@@ -36,8 +36,7 @@ def grown(outputs: dict[str, Shape]) -> Any:
 
     def signature(order: Any) -> Signature:
         highest = len(MOTION) - 3
-        if not isinstance(order, int) or isinstance(order, bool) or not 1 <= order <= highest:
-            raise InputError(f"order: expected how many rates, a whole number from 1 to {highest}, got {order!r}.")
+        whole(order, "order", 1, highest, f"how many rates, a whole number from 1 to {highest}")
         with_rates = {dotted(name, k): shape for k in range(order + 1) for name, shape in outputs.items()}
         return MOTION[: order + 3], with_rates
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.algorithms.algorithm import Algorithm, World, dotted, external_on_bodies, moving_base, wrench_of
+from linkwise.check import whole
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.graph.program import Port
 from linkwise.robot import check
@@ -173,9 +174,7 @@ def checked_threads(value: Any) -> int | str:
     """The option `threads`."""
     if isinstance(value, str) and value == "auto":
         return value
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(f"threads: expected a whole number of at least 1, or 'auto', got {value!r}.")
-    return value
+    return whole(value, "threads", 1, expected="a whole number of at least 1, or 'auto'")
 
 
 def checked_dtype(value: Any) -> str:

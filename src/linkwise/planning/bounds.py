@@ -45,22 +45,6 @@ class Bounds:
         return bool(np.isfinite(getattr(self, name)).any())
 
 
-def positive(value: Any, what: str) -> float:
-    """The number given, refused unless above 0 and finite."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0.0 < value < 1e300:
-        raise InputError(f"{what}: expected a number above 0, got {value!r}.")
-    return float(value)
-
-
-def whole(value: Any, least: int, what: str) -> int:
-    """The number given, refused unless whole and at least so large."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{what}: expected a whole number from {least} on, got {value!r}.")
-    if value >= 2**31:
-        raise InputError(f"{what}: expected a whole number below 2**31, got {float(min(value, 10**300)):.3g}.")
-    return int(value)
-
-
 def single_joints(robot: Robot, slots: Mapping[str, Slot]) -> Iterator[tuple[Joint, Slot, float]]:
     """Each joint of one degree of freedom, the place of its coordinate among slots, and its ratio to it."""
     for joint in robot.joints:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.check import positive
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.planning.curve import Array, Basis, Curve
@@ -15,7 +16,6 @@ from linkwise.planning.kernels import PointKernel
 from linkwise.planning.loops import links_of, numbers_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
-from linkwise.planning.term_and_constraint import positive
 
 AROUND = 101  # rows of an earlier plan that is taken over
 BENDS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # of the way to the reference, in the middle of a motion

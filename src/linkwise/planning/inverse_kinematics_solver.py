@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.mechanism.structure import structure_of
-from linkwise.planning.bounds import a_robot, positive, whole
+from linkwise.planning.bounds import a_robot
 from linkwise.planning.inverse_kinematics_step import step_kernel
 from linkwise.planning.loops import given
 from linkwise.robot.coordinates import find
@@ -87,8 +88,8 @@ def inverse_kinematics(
     moving = _moving(robot, joints)
     start = _closed(robot, _start(robot, guess))
     positive(tolerance, "inverse_kinematics tolerance")
-    whole(iterations, 1, "inverse_kinematics iterations")
-    whole(restarts, 0, "inverse_kinematics restarts")
+    whole(iterations, "inverse_kinematics iterations", 1)
+    whole(restarts, "inverse_kinematics restarts", 0)
     batch = np.broadcast_shapes(targets.shape[:-2], start.shape[:-1])
     T = np.broadcast_to(targets, (*batch, 4, 4)).reshape(-1, 4, 4)
     q = np.broadcast_to(start, (*batch, start.shape[-1])).reshape(-1, start.shape[-1])

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.errors import InputError, UnknownNameError
+from linkwise.check import positive, whole
+from linkwise.errors import UnknownNameError
 from linkwise.planning import solvers
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.constraints import Passive
@@ -21,7 +22,7 @@ from linkwise.planning.problem import Problem
 from linkwise.planning.program import Dual, Program
 from linkwise.planning.result import Plan
 from linkwise.planning.setup import problem_of
-from linkwise.planning.term_and_constraint import Sum, positive
+from linkwise.planning.term_and_constraint import Sum
 from linkwise.planning.terms import effort
 from linkwise.planning.transcription import Violation
 from linkwise.planning.variables import Variables
@@ -98,8 +99,7 @@ def plan(
         robot, start, goal, minimize, subject_to, duration, control_points, degree, points, base_motion, external
     )
     level = positive(tolerance, "tolerance")
-    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
-        raise InputError(f"iterations: expected a whole number of at least 1, got {iterations!r}.")
+    whole(iterations, "iterations", 1)
     limit = None if time_limit is None else positive(time_limit, "time_limit")
     monitor = solvers.Monitor(1e-6, limit, f"plan {robot.name}", progress)
     try:

@@ -14,6 +14,7 @@ from linkwise.algorithms.algorithm import Algorithm
 from linkwise.algorithms.elastic_feedforward import elastic_feedforward
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
+from linkwise.check import positive
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names, endings
@@ -23,7 +24,6 @@ from linkwise.planning.curve import Array, Curve
 from linkwise.planning.drives import Drives, drives_of
 from linkwise.planning.loops import links_of
 from linkwise.planning.program import Dual
-from linkwise.planning.term_and_constraint import positive
 from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
 from linkwise.table import Sampled

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
-from linkwise.planning.bounds import Bounds, a_robot, positive, single_joints, whole
+from linkwise.planning.bounds import Bounds, a_robot, single_joints
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.drives import drives_of
 from linkwise.planning.loops import check_held, links_of, path_of_points
@@ -74,7 +75,7 @@ def retime(
     model = PathModel(robot, bounds, chart, Environment.of(robot, base_motion, external))
     _check_smooth(model, given)
     method = "reachability" if model.plain and not model.smooth else "interior point"
-    asked = INTERVALS[method] if intervals is None else whole(intervals, 4, "retime intervals")
+    asked = INTERVALS[method] if intervals is None else whole(intervals, "retime intervals", 4)
     broken = given
     if model.has_friction:
         broken = given.with_reversals(lambda s: np.asarray(model.joints(model.leads(given, s))[1]))

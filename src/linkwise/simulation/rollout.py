@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise.check import whole
 from linkwise.errors import InputError
 from linkwise.kernel.kernel import Compiled
 from linkwise.kernel.options import Options
@@ -272,9 +273,7 @@ def compile_rollout(
         joint_forces=joint_forces,
         dtype=dtype,
     )
-    width: Any = robot.nu if inputs is None else inputs
-    if not isinstance(width, int) or isinstance(width, bool) or width < 1:
-        raise InputError(f"inputs: expected a whole number above 0, got {inputs!r}.")
+    width = robot.nu if inputs is None else whole(inputs, "inputs", 1)
     if control is None and width != robot.nu:
         raise InputError(f"inputs: expected {robot.nu}, because u are torques without a control, got {inputs}.")
     limits, base = checked_limits(robot, torque_limits), BaseMotion.of(base_motion)

@@ -8,8 +8,8 @@ from functools import cached_property
 from math import isfinite, pi
 from typing import Any
 
+from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.planning.term_and_constraint import positive
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 from linkwise.walking.anthropometry import Segment, body, sides_of

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from linkwise.check import whole
 from linkwise.errors import UnknownNameError
-from linkwise.planning.bounds import whole
 from linkwise.planning.curve import Array, Curve
 from linkwise.table import WRENCH, Sampled
 from linkwise.walking.joints import called
@@ -126,7 +126,7 @@ def centre(W: Array) -> Array:
 
 def sample(problem: Problem, curve: Curve, points: int) -> Stride:
     """Two steps at `points` instants each; where the motion has one, the second is the mirrored first."""
-    points = whole(points, 2, "points")
+    points = whole(points, "points", 2)
     first = problem.timetable.steps[0]
     both = Timetable((first, first.next()))
     instants = both.even(points)

@@ -157,7 +157,7 @@ def drive_condition(dyn: Any, q: Any, extra: tuple[Any, ...], length: Any = None
 
 
 def _length(robot: Robot) -> float:
-    """By which turns are compared with shifts: the root mean square of the lever of the cuts at what leads, m."""
+    """The length that makes turns comparable with shifts, m: the root mean square lever of the cuts at what leads."""
     ends = [o.p for loop in robot.loops for link, o in ((loop.a, loop.origin_a), (loop.b, loop.origin_b))
             if any(j.child == link and j.name in robot.slots for j in robot.joints)]  # fmt: skip
     squares = [sum(x * x for x in p) for p in ends]

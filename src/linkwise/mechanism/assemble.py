@@ -94,11 +94,11 @@ class Assembler:
             self._scale[to] = [self.part.size if length else 1.0 for length in kind.lengths]
 
     def jacobian(self, q: Array) -> Array:
-        """Of all equations, with lengths measured by the mechanism's size."""
+        """The Jacobian of all equations, with lengths measured by the mechanism's size."""
         return self.jacobian_si(q) * self._weights[:, None] * self._scale
 
     def jacobian_si(self, q: Array) -> Array:
-        """Of all equations, in the joints' own units."""
+        """The Jacobian of all equations, in the joints' own units."""
         rows = [row for cut in cuts(self._tree, q.tolist(), self.part.loops) for row in cut.jacobian()]
         for c in self._coupled:
             rows.append([0.0] * self._tree.nv)

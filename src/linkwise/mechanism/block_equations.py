@@ -32,7 +32,7 @@ class BlockEquations:
             self.cuts = [cut.closed(part.passive) for cut in self.cuts]
 
     def determinant(self) -> Scalar:
-        """Of the loop equations over the coordinates that follow; its sign tells the assembly mode."""
+        """The determinant of the loop equations over the coordinates that follow; its sign tells the assembly mode."""
         total: Scalar = 1.0
         for _, solver in self.systems:
             total = total * solver.determinant()
@@ -68,7 +68,7 @@ class BlockEquations:
 
     @cached_property
     def _sizes(self) -> list[float]:
-        """By what rates of the tree are measured: the mechanism's size for lengths, 1 for angles."""
+        """The units in which rates of the tree are measured: the mechanism's size for lengths, 1 for angles."""
         found = [1.0] * self.tree.nv
         for kind, _, to in self.tree.coordinates:
             found[to] = [self.part.size if length else 1.0 for length in kind.lengths]

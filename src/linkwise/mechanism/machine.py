@@ -52,7 +52,7 @@ class Machine:
 
     @property
     def gravity(self) -> Vec3:
-        """In the axes of the base."""
+        """Gravity in the axes of the base."""
         return self.tree.gravity
 
     @property

@@ -156,7 +156,7 @@ def corrected(machine: Any, q: Sequence[Scalar], y: Sequence[Scalar]) -> list[Sc
 
 
 def _step(machine: Any, linkage: Any) -> list[Scalar]:
-    """By how much Newton's method moves what is sought."""
+    """The step of Newton's method for what is sought."""
     block, solver = linkage.equations.systems[-1]
     found = dict(zip(block.passive, solver.solve([-x for x in linkage.equations.gap(block)]), strict=True))
     return [found[k] for k in sought_rates(machine)]

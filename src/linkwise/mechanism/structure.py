@@ -232,7 +232,7 @@ def _without(J: Array, columns: tuple[int, ...], slot: Any) -> Array:
 
 
 def _jacobian(tree: Tree, part: Partition, q: Array) -> Array:
-    """Of all equations, in their own axes, with lengths measured by the mechanism's size."""
+    """The Jacobian of all equations, in their own axes, with lengths measured by the mechanism's size."""
     import numpy as np
 
     rows = [row for cut in cuts(tree, q.tolist(), part.loops, part.normals) for row in cut.jacobian()]

@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """Of its numbers on the splines."""
+        """The names of its numbers on the splines."""
         if self.kind.nv == 1:
             return [self.name]
         turn = self.kind.quaternion
@@ -76,17 +76,17 @@ class Chart:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of all numbers."""
+        """The names of all numbers."""
         return tuple(n for place in (*self.leads, *self.sought) for n in place.names)
 
     @cached_property
     def lengths(self) -> tuple[bool, ...]:
-        """For each whether it is a length, else an angle."""
+        """For each number, whether it is a length; else it is an angle."""
         return tuple(length for place in (*self.leads, *self.sought) for length in place.kind.lengths)
 
     @property
     def n(self) -> int:
-        """How many there are."""
+        """How many numbers there are."""
         return len(self.names)
 
     @cached_property
@@ -128,7 +128,7 @@ class Chart:
 
     @cached_property
     def _about(self) -> dict[int, tuple[float, ...]]:
-        """By where the numbers of a coordinate begin."""
+        """The quaternions in `about`, by the place where the numbers of their coordinate begin."""
         turning = [place.x.start for place in (*self.leads, *self.sought) if place.kind.quaternion]
         return dict(zip(turning, self.about, strict=True))
 

@@ -158,7 +158,7 @@ class Point:
 
     @cached_property
     def angular_momentum(self) -> list[Scalar]:
-        """Of the moving links about their centre of mass, in world axes."""
+        """The angular momentum of the moving links about their centre of mass, in world axes."""
         state = [*self._motion[:2]]
         if self._drives.levels:
             state = [[*x, *motors] for x, motors in zip(state, self._motors(0).theta, strict=False)]

@@ -60,12 +60,12 @@ class Transcription:
 
     @property
     def names(self) -> Sequence[str]:
-        """Of the numbers on splines."""
+        """The names of the numbers on splines."""
         raise NotImplementedError
 
     @property
     def ranges(self) -> tuple[Array, Array]:
-        """Of these numbers, before any constraint."""
+        """The lower and upper ends of these numbers, before any constraint."""
         return np.full(len(self.names), -np.inf), np.full(len(self.names), np.inf)
 
     @property

@@ -121,7 +121,7 @@ def of_all_joints(robot: Robot, wanted: set[str], at: Any) -> NDArray[np.float64
     opened = robot.opened()
     if at is None:
         return opened.q()
-    if np.shape(at) != (robot.nq,) or not robot.follows:
+    if np.shape(at) != (robot.nq,):
         found: NDArray[np.float64] = values_of("lock at", at, opened.nq)
         return found
     follow = [n for n in robot.opened().slots if n in wanted and n not in robot.slots]
@@ -178,7 +178,7 @@ def find(robot: Robot, name: str, slots: Mapping[str, Slot] | None = None) -> Sl
     try:
         return known[name]
     except KeyError:
-        if known.keys() <= robot.slots.keys() and robot.follows and name in robot.opened().slots:
+        if known.keys() <= robot.slots.keys() and name in robot.opened().slots:
             raise InputError(
                 f"{name!r} follows other joints of robot {robot.name!r}: expected what leads,"
                 f" {', '.join(map(repr, known))}. Give those, or declare others with leads=(...)."

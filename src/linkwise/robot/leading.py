@@ -93,8 +93,6 @@ def leading_joints(robot: Robot) -> set[str]:
 
 def drives(robot: Robot) -> tuple[str, ...]:
     """The names of what pushes, in the order of `tau`."""
-    if not robot.follows:
-        return robot.speeds
     lead = leading_joints(robot)
     active = {name for loop in robot.loops for name in loop.active}
     follow = [j for j in robot.joints if j.name in active and j.name not in lead and j.nv and not j.is_elastic]

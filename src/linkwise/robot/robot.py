@@ -169,8 +169,7 @@ class Robot:
     @cached_property
     def slots(self) -> dict[str, Slot]:
         """For each of `coordinates`: where its numbers stand in `q` and `qd`."""
-        leads = leading.leading_joints(self) if self.follows else None
-        return coordinates.packed(self.joints, leads, self.rolls)
+        return coordinates.packed(self.joints, leading.leading_joints(self), self.rolls)
 
     @cached_property
     def speeds(self) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ class Trail:
 
     @property
     def length(self) -> float:
-        """Of a step, as they are now, s."""
+        """The length of a step, as steps are now, s."""
         return float(np.median([h for _, h, _ in self.steps])) if self.steps else 0.0
 
 

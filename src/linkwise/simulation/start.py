@@ -226,7 +226,7 @@ class Closing:
         return now
 
     def _changed(self, before: Array, after: Array, given: InitialValues, kind: str) -> float:
-        """By how much that was meant had to change."""
+        """The largest change of a value that the caller gave."""
         spans = [self._slots[n] for n in given.names if n in self._joints and n not in self._driven]
         places = [s.q + k if kind == "q" else s.v + k for s in spans for k in range(s.nq if kind == "q" else s.nv)]
         return float(np.abs(after - before)[places].max(initial=0.0))

@@ -55,7 +55,7 @@ class Stride(Sampled):
 
     @property
     def percent(self) -> Array:
-        """Of the stride's time, 0 to 100."""
+        """The percentage of the stride's time, 0 to 100."""
         return 100.0 * self.t / self.t[-1]
 
     def angle(self, joint: str) -> Array:
@@ -109,7 +109,7 @@ class Stride(Sampled):
         return centre(self.ground.sum(axis=1))
 
     def centre_of_pressure(self, side: str) -> Array:
-        """Of one foot, x and z (n, 2), m; not a number while it carries next to nothing."""
+        """The centre of pressure of one foot, x and z (n, 2), m; NaN while the foot carries next to nothing."""
         if side not in SIDES:
             raise UnknownNameError("side", side, SIDES)
         W = self.ground[:, SIDES.index(side)]

@@ -207,7 +207,7 @@ def _phase(name: str, p: Program, settings: Settings, x: Array) -> tuple[Answer,
 
 
 def _status(program: Program, last: Phase, x: Array) -> str:
-    """That of the solver, unless rows are beyond their bounds."""
+    """The solver's status, unless rows are beyond their bounds."""
     kept = program.infeasibility(x) <= KEPT
     if last.status == "converged" and not kept:
         return "infeasible"

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from linkwise.errors import InputError
 from linkwise.motion.columns import endings
 from linkwise.planning.drives import drives_of
-from linkwise.planning.loops import links_of
 from linkwise.robot.coordinates import find, values_of
 from linkwise.robot.joint import Joint
 from linkwise.robot.leading import refuse_wheels
@@ -70,7 +69,7 @@ def a_robot(robot: Any, what: str) -> None:
 
 def _vector(robot: Robot, what: str, name: str, given: Any) -> Array:
     """The limits of one kind; a joint that mimics bounds the one it follows, except by its effort."""
-    slots = _drive_slots(robot) if name.startswith("effort") else links_of(robot).opened().slots
+    slots = _drive_slots(robot) if name.startswith("effort") else robot.rigid().opened().slots
     width = sum(slot.nv for slot in slots.values())
     own = np.full(width, np.inf)
     for joint, slot, ratio in single_joints(robot, slots):

@@ -1,4 +1,4 @@
-"""The drives of a robot: their names, where they are among its torques, and what nothing drives."""
+"""The drives of a robot: their names, where they are among its torques, what nothing drives, and who is refused."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwise.errors import InputError
+from linkwise.mechanism.structure import structure_of
 from linkwise.motion.columns import endings
 from linkwise.motion.elastic import coupling_of
 from linkwise.robot.coordinates import drive_slots
-from linkwise.robot.leading import looped_groups
+from linkwise.robot.leading import looped_groups, refuse_wheels
 from linkwise.robot.robot import Robot
 
 KEPT = 64
@@ -72,3 +74,30 @@ def drives_of(robot: Robot) -> Drives:
 def drive_names(robot: Robot) -> tuple[str, ...]:
     """Names of the drives, in the order of the torques of a plan."""
     return drives_of(robot).names
+
+
+def check_driven(robot: Robot, what: str) -> None:
+    """Refuse robots whose loops leave something that no drive determines."""
+    refuse_wheels(robot, what)
+    links = robot.rigid()
+    structure = structure_of(links)
+    if structure.free and not structure.redundant:
+        raise InputError(
+            f"{what}: expected loops whose joints are all driven or passive, got {structure.free[0]!r} on a spring"
+            " alone."
+        )
+    inside = {name for group in looped_groups(robot) for name in group}
+    for name in inside.intersection(links.drives):
+        if robot.joint(name).freedom.nv > 1:
+            raise InputError(f"{what}: expected drives of one degree of freedom, got the joint {name!r}.")
+
+
+def check_held(robot: Robot, what: str, instead: str) -> None:
+    """Refuse robots of whose motion drives do not determine all: a base that floats, and what is free in loops."""
+    passive = drives_of(robot).floating_joints
+    if passive:
+        raise InputError(
+            f"{what}: expected a base that is held or driven, got the floating joint {passive[0]!r}, which nothing"
+            f" drives: it moves as the rest makes it move, so that it cannot be led along. {instead}"
+        )
+    check_driven(robot, what)

@@ -13,7 +13,7 @@ from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.free_base import LABELS as FREE_BASE
 from linkwise.planning.free_base import settled
 from linkwise.planning.kernels import PointKernel
-from linkwise.planning.loops import links_of, numbers_of
+from linkwise.planning.positions import numbers_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
 
@@ -32,7 +32,7 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
             path = numbers_of(problem.chart, guess.positions(np.linspace(0.0, guess.duration, AROUND)), "guess")
             return Curve(problem.basis, _interpolated(problem.basis, path), guess.duration)
         return guess.curve.with_basis(problem.basis)
-    basis, links = problem.basis, links_of(problem.robot)
+    basis, links = problem.basis, problem.robot.rigid()
     n = links.nq
     if guess is not None and np.ndim(guess) == 2:
         path = _rows(guess)
@@ -93,7 +93,7 @@ def _closable(problem: Problem, shape: Array) -> Array:
     chart, basis = problem.chart, problem.basis
     if chart.sought:
         return shape
-    links = links_of(problem.robot)
+    links = problem.robot.rigid()
     dyn, B = compile(links), basis.matrix(problem.grid)
     q = links.q()
     home, middle = chart.numbers(q, dyn.positions(q).q), np.sin(np.pi * basis.abscissae)[:, None]

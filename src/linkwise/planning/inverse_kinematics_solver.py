@@ -14,7 +14,7 @@ from linkwise.kernel.compile import compile
 from linkwise.mechanism.structure import structure_of
 from linkwise.planning.bounds import a_robot
 from linkwise.planning.inverse_kinematics_step import step_kernel
-from linkwise.planning.loops import given
+from linkwise.planning.positions import given
 from linkwise.robot.coordinates import find
 from linkwise.robot.leading import looped_groups
 from linkwise.robot.robot import Robot

@@ -14,8 +14,7 @@ from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion.environment import Environment
 from linkwise.planning.bounds import Bounds, a_robot
-from linkwise.planning.drives import drives_of
-from linkwise.planning.loops import check_held
+from linkwise.planning.drives import check_held, drives_of
 from linkwise.planning.path_forces import path_parts
 from linkwise.planning.scaling import PARTS, SLOW, ahead_kernel, now_kernel, sample_kernel
 from linkwise.robot.robot import Robot

@@ -22,7 +22,6 @@ from linkwise.planning.carrier import Carrier
 from linkwise.planning.chart import Chart, chart_of, joint_places
 from linkwise.planning.curve import Array, Curve
 from linkwise.planning.drives import Drives, drives_of
-from linkwise.planning.loops import links_of
 from linkwise.planning.program import Dual
 from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
@@ -110,7 +109,7 @@ class Plan(Sampled):
     def positions(self, t: Any) -> Array:
         """Positions of all joints, (..., nq of `robot.opened()` without motors); loops are closed exactly."""
         q = self.q(t)
-        rows = compile(links_of(self.robot)).positions(q.reshape(-1, q.shape[-1]), along=True).q
+        rows = compile(self.robot.rigid()).positions(q.reshape(-1, q.shape[-1]), along=True).q
         return np.asarray(rows.reshape(*q.shape[:-1], -1))
 
     def _motion(self, t: Any, orders: int = 4) -> list[Array]:
@@ -158,7 +157,7 @@ class Plan(Sampled):
             raise InputError(f"base_wrench: expected a floating base that nothing drives, got {self.robot.name!r}.")
         if not held:
             return self._forces(t, 0)[..., list(self._drives.passive)]
-        links = links_of(self.robot)
+        links = self.robot.rigid()
         q, *rates = self._motion(t, 3)
         for name in self._drives.floating_joints:
             slot = links.slots[name]

@@ -12,9 +12,10 @@ from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
 from linkwise.planning.curve import Basis
+from linkwise.planning.drives import check_driven
 from linkwise.planning.ends import state_of
 from linkwise.planning.former_base import base_of
-from linkwise.planning.loops import check_driven, ends_of
+from linkwise.planning.positions import ends_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.term_and_constraint import Sum, constraints_of
 from linkwise.planning.terms import time

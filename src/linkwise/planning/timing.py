@@ -13,10 +13,10 @@ from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
 from linkwise.planning.bounds import Bounds, a_robot, single_joints
 from linkwise.planning.chart import Chart, chart_of
-from linkwise.planning.drives import drives_of
-from linkwise.planning.loops import check_held, links_of, path_of_points
+from linkwise.planning.drives import check_held, drives_of
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import PathModel
+from linkwise.planning.positions import path_of_points
 from linkwise.planning.rate_limited import fastest_smooth_law
 from linkwise.planning.reachability import fastest_law
 from linkwise.planning.retimed import FINER, Retimed, shares
@@ -106,7 +106,7 @@ def _course(robot: Any, path: Any) -> tuple[Robot, Chart, Path]:
     """The robot, in the assembly mode of a path, and the path in numbers from which its positions follow."""
     a_robot(robot, "retime")
     check_held(robot, "retime", "Use lw.plan, which finds where it goes.")
-    chart, links = chart_of(robot), links_of(robot)
+    chart, links = chart_of(robot), robot.rigid()
     curve = isinstance(path, Path) or (hasattr(path, "derivative") and callable(path))
     if curve and chart.turns:
         raise InputError("retime path: expected points, since positions have quaternions, got a curve.")
@@ -183,7 +183,7 @@ def _outside(model: PathModel, path: Path) -> list[str]:
     """What to say of joints that the path leads out of their range."""
     q = model.joints(model.leads(path, np.linspace(path.start, path.end, 8 * FINER * 25)))[0]
     notes = []
-    slots = links_of(model.robot).opened().slots
+    slots = model.robot.rigid().opened().slots
     for joint, slot, ratio in single_joints(model.robot, slots):
         offset = joint.mimic.offset if joint.mimic and joint.name not in slots else 0.0
         own = q[:, slot.q] * ratio + offset

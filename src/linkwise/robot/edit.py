@@ -80,8 +80,6 @@ def locked(robot: Robot, names: set[str], at: Any) -> Robot:
 
 def rigid(robot: Robot) -> Robot:
     """The robot with its elastic drives made rigid."""
-    if not any(j.is_elastic for j in robot.joints):
-        return robot
     drives = [j.drive and replace(j.drive, stiffness=None, damping=0.0) for j in robot.joints]
     return robot.replace(joints=[replace(j, drive=drive) for j, drive in zip(robot.joints, drives, strict=True)])
 

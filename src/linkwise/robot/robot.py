@@ -296,6 +296,10 @@ class Robot:
 
     def rigid(self) -> Robot:
         """This robot with its elastic drives made rigid."""
+        return self._rigid if any(j.is_elastic for j in self.joints) else self
+
+    @cached_property
+    def _rigid(self) -> Robot:
         return edit.rigid(self)
 
     def without_friction(self) -> Robot:

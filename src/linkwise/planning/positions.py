@@ -1,15 +1,9 @@
-"""Where robots start and end, and rows that keep loops closed.
-
-What leads moves on splines, and the rest follows in closed form. Joints that follow by loop equations alone move on
-splines too: at as many instants as they have free control points the loops are closed exactly, so that what leads
-determines their curves; between the instants the gap is bounded, and judged with all limits.
-"""
+"""Positions as users give them: of what leads, of all joints, or by name; at both ends of a motion and along a path."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,46 +12,15 @@ from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.mechanism.structure import structure_of
 from linkwise.planning.chart import Chart, chart_of, joint_places
-from linkwise.planning.curve import Array, Basis
+from linkwise.planning.curve import Array
 from linkwise.planning.drives import drives_of
 from linkwise.planning.ends import DERIVATIVES, State
 from linkwise.planning.path import Path
-from linkwise.planning.rows import Rows, symmetric
 from linkwise.robot.coordinates import values_of
-from linkwise.robot.leading import looped_groups, refuse_wheels
 from linkwise.robot.robot import Robot
 
-OPEN = 1e-4  # rad, and in parts of the mechanism's size: how far loops may open between the instants that close them
-CLOSED = 1e-6  # the same, of ends that users give
-KEPT = 64
+CLOSED = 1e-6  # rad, and in parts of the mechanism's size: how far loops may be open where users give positions
 STEPS = 41  # from start to goal, along which the assembly mode is kept
-
-
-def check_driven(robot: Robot, what: str) -> None:
-    """Refuse robots whose loops leave something that no drive determines."""
-    refuse_wheels(robot, what)
-    links = links_of(robot)
-    structure = structure_of(links)
-    if structure.free and not structure.redundant:
-        raise InputError(
-            f"{what}: expected loops whose joints are all driven or passive, got {structure.free[0]!r} on a spring"
-            " alone."
-        )
-    inside = {name for group in looped_groups(robot) for name in group}
-    for name in inside.intersection(links.drives):
-        if robot.joint(name).freedom.nv > 1:
-            raise InputError(f"{what}: expected drives of one degree of freedom, got the joint {name!r}.")
-
-
-def check_held(robot: Robot, what: str, instead: str) -> None:
-    """Refuse robots of whose motion drives do not determine all: a base that floats, and what is free in loops."""
-    passive = drives_of(robot).floating_joints
-    if passive:
-        raise InputError(
-            f"{what}: expected a base that is held or driven, got the floating joint {passive[0]!r}, which nothing"
-            f" drives: it moves as the rest makes it move, so that it cannot be led along. {instead}"
-        )
-    check_driven(robot, what)
 
 
 class Given(NamedTuple):
@@ -72,17 +35,11 @@ class Given(NamedTuple):
     free: tuple[str, ...] = ()
 
 
-@lru_cache(maxsize=KEPT)
-def links_of(robot: Robot) -> Robot:
-    """The robot without motors behind springs, whose positions follow from those of its joints."""
-    return robot.rigid() if any(j.is_elastic for j in robot.joints) else robot
-
-
 def given(robot: Robot, value: Any, what: str) -> Given:
     """Positions of what leads: a vector, by name, or those of all joints; followers that are named are a guess."""
-    if robot is not links_of(robot):
+    if robot is not robot.rigid():
         motors = np.shape(value) == (robot.nq,)
-        return given(links_of(robot), value[: links_of(robot).nq] if motors else value, what)
+        return given(robot.rigid(), value[: robot.rigid().nq] if motors else value, what)
     names, every, floating = robot.coordinates, robot.opened(), drives_of(robot).floating_joints
     if isinstance(value, Mapping):
         missing = [n for n in names if n not in value and n not in floating]
@@ -114,7 +71,7 @@ def given(robot: Robot, value: Any, what: str) -> Given:
 
 def reached(robot: Robot, q: Array, what: str, before: Array | None = None) -> Array:
     """Positions of the whole tree with these of what leads, if need be by small steps from others of what leads."""
-    robot = links_of(robot)
+    robot = robot.rigid()
     dyn = compile(robot)
     found = dyn.positions(q)
     if not found.converged and before is not None and not chart_of(robot).turns:
@@ -137,7 +94,7 @@ def assembled(robot: Robot, end: Given, what: str) -> tuple[Robot, Array]:
     except InputError:
         if end.near is None:
             raise
-    every, near = links_of(robot).opened(), end.near.tolist()
+    every, near = robot.rigid().opened(), end.near.tolist()
     slots = {j.name: every.slots[j.name] for j in every.joints if j.nv}
     other = robot.replace(reference={n: tuple(near[s.q : s.q + s.nq]) for n, s in slots.items()})
     tree_q = reached(other, end.q, what)
@@ -213,19 +170,6 @@ def _check_rest(chart: Chart, state: State, which: str) -> None:
     for name, value in zip(DERIVATIVES[1:], derivatives, strict=True):
         if np.nan_to_num(value).any():
             raise InputError(f"{which} {name}: expected rest of a robot with loops, got {value.tolist()}.")
-
-
-def closure_rows(chart: Chart, basis: Basis, fixed: Array) -> list[Rows]:
-    """Rows that close loops without a closed form: exactly where followers have a control point for it, else nearly."""
-    if not chart.sought:
-        return []
-    structure = structure_of(chart.robot)
-    free = np.isnan(fixed[:, chart.lead_n :]).any(axis=1)
-    names = tuple(structure.equations[r] for r in structure.part.blocks[-1].rows)
-    zero, one = np.zeros(len(names)), np.ones(len(names))
-    at = tuple(basis.abscissae[free].tolist())
-    exact = Rows("closure", names, lambda p: p.gap, zero, zero, one, at=at)
-    return [exact, symmetric("closure between", names, lambda p: p.gap, OPEN * one)]
 
 
 def numbers_of(chart: Chart, rows: Any, what: str) -> Array:

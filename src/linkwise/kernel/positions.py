@@ -77,12 +77,12 @@ def positions(dyn: Any, q: Any, extra: tuple[Any, ...], drives: Any, guess: Any,
         return Positions(rows.astype(dtype), np.ones(batch, dtype=bool)[()], np.ones(batch, dtype=dtype)[()])
     if guess is not None:
         dyn = _near(dyn, guess)
-    found = _checked(dyn.tree_positions(rows, *extra))
+    closed = _checked(dyn.tree_positions(rows, *extra))
     if not along:
-        return found
+        return closed
     if rows.ndim == 2 and dyn.options.structure(robot).sought:
-        found = _followed(dyn, rows, extra, found)
-    return found._replace(q=_unwound(robot, found.q))
+        closed = _followed(dyn, rows, extra, closed)
+    return closed._replace(q=_unwound(robot, closed.q))
 
 
 def _rows(robot: Robot, q: Any) -> Array:
@@ -113,14 +113,14 @@ def _followed(dyn: Any, rows: Array, extra: tuple[Any, ...], found: Positions) -
 
 def _unwound(robot: Robot, q: Array) -> Array:
     """Positions of a motion in which joints that follow do not jump by whole turns."""
-    opened, found = robot.opened(), q.copy()
+    opened, unwound = robot.opened(), q.copy()
     places = [s.q for n, s in opened.slots.items() if n not in robot.slots and s.kind.is_single and s.kind.turns]
     for row in np.ndindex(q.shape[:-2]):
         for k in places:
-            column = found[(*row, slice(None), k)]
+            column = unwound[(*row, slice(None), k)]
             known = np.isfinite(column)
             column[known] = np.unwrap(column[known])
-    return found
+    return unwound
 
 
 def workspace(dyn: Any, q: Any, extra: tuple[Any, ...], length: Any = None) -> Workspace:
@@ -152,8 +152,8 @@ def drive_condition(dyn: Any, q: Any, extra: tuple[Any, ...], length: Any = None
     J[~sound] = 0.0
     values = np.linalg.svd(J, compute_uv=False)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = values[..., 0] / values[..., -1]
-    return np.asarray(np.where(sound, np.where(np.isfinite(found), found, np.inf), np.nan)[()])
+        condition = values[..., 0] / values[..., -1]
+    return np.asarray(np.where(sound, np.where(np.isfinite(condition), condition, np.inf), np.nan)[()])
 
 
 def _length(robot: Robot) -> float:
@@ -169,12 +169,12 @@ def checked_weights(robot: Robot, weights: Any) -> Array:
     if weights is None:
         return np.ones(robot.nu)
     try:
-        found = np.asarray(weights, dtype=float)
+        array = np.asarray(weights, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"weights: expected {robot.nu} numbers, got {weights!r}.") from None
-    if not np.all(found > 0.0):
+    if not np.all(array > 0.0):
         raise InputError(f"weights: expected numbers above zero, got {weights!r}.")
-    return found
+    return array
 
 
 def led_by_drives(robot: Robot) -> Robot:

@@ -66,19 +66,19 @@ def configurations(robot: Robot) -> tuple[Configuration, ...]:
     """Closed configurations that are not singular ones, the best first."""
     assembler = Assembler(robot)
     enough = ENOUGH if robot.follows and not robot.reference else 1
-    found: list[Configuration] = []
+    closed_ones: list[Configuration] = []
     for q in _starts(robot):
         closed = assembler.close(q)
         if closed is None:
             continue
         J = assembler.jacobian(closed)
-        found.append(Configuration(closed, J, rank_of(J), _within_limits(robot, closed)))
-        if len(found) == enough:
+        closed_ones.append(Configuration(closed, J, rank_of(J), _within_limits(robot, closed)))
+        if len(closed_ones) == enough:
             break
-    if not found:
+    if not closed_ones:
         raise ModelError(_open_everywhere(robot, assembler))
-    rank = max(c.rank for c in found)
-    return tuple(sorted((c for c in found if c.rank == rank), key=lambda c: not c.within))
+    rank = max(c.rank for c in closed_ones)
+    return tuple(sorted((c for c in closed_ones if c.rank == rank), key=lambda c: not c.within))
 
 
 class Assembler:

@@ -145,7 +145,7 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
     slots = robot.opened().slots
     passive = [n for n in slots if n not in robot.speeds]
     columns = _coordinates(slots, passive)
-    found = _held_by(robot, columns, several, rank, total)
+    configuration = _held_by(robot, columns, several, rank, total)
     independent = _coordinates(slots, robot.speeds)
     active = {name for loop in robot.loops for name in loop.active}
     looped = looped_coordinates(tree, robot.loops)
@@ -157,11 +157,11 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
     outside = {n for n, s in slots.items() if not looped & set(range(s.v, s.v + s.nv))} - elastic - follow
     driven = [n for n in slots if n in outside | motors | (active - elastic)]
     known = [slots[n].q + k for n in robot.coordinates for k in range(slots[n].nq)] + [c.q for c in coupled]
-    forms = [] if newton or robot.rolls else closed_forms(tree, robot.loops, known, found.q.tolist())[0]
-    normals = tuple(_normal(tree, robot, k, found.q) for k in range(len(robot.loops)))
+    forms = [] if newton or robot.rolls else closed_forms(tree, robot.loops, known, configuration.q.tolist())[0]
+    normals = tuple(_normal(tree, robot, k, configuration.q) for k in range(len(robot.loops)))
     size = size_of(tree, robot)
     bare = Partition(robot.loops, (), independent, columns, _coordinates(slots, driven), size, normals=normals)
-    J = _jacobian(tree, bare, found.q)
+    J = _jacobian(tree, bare, configuration.q)
     looped_columns = [v for v in columns if v not in {c.v for c in coupled}]
     blocks, sought = _blocks(tree, bare, J, forms, looped_columns)
     if robot.rolls:
@@ -173,7 +173,7 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
         at.start + k for kind, at, to in tree.coordinates if to.start in sought and kind.nv for k in range(kind.nq)
     )
     return Structure(
-        robot, part, found.q, tree.nv - rank, names, tuple(n for k, n in enumerate(names) if k not in rows),
+        robot, part, configuration.q, tree.nv - rank, names, tuple(n for k, n in enumerate(names) if k not in rows),
         tuple(forms), places,
     )  # fmt: skip
 

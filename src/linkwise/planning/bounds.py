@@ -82,20 +82,20 @@ def _vector(robot: Robot, what: str, name: str, given: Any) -> Array:
         for joint_name, value in given.items():
             slot = find(robot, joint_name, slots)
             own[slot.v : slot.v + slot.nv] = values_of(f"{what} {name} of {joint_name}", value, slot.nv)
-        found = own
+        limits = own
     else:
         try:
-            found = np.array(np.broadcast_to(np.asarray(given, dtype=float), (width,)))
+            limits = np.array(np.broadcast_to(np.asarray(given, dtype=float), (width,)))
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"{what} {name}: expected a number, {width} numbers or a mapping by joint, got {given!r}."
             ) from error
-    if not (found > 0.0).all():
-        k = int(np.argmin(found > 0.0))
+    if not (limits > 0.0).all():
+        k = int(np.argmin(limits > 0.0))
         raise InputError(
-            f"{what} {name}: expected limits above 0, got {found[k]:g} for {coordinate_names(slots)[k]!r}."
+            f"{what} {name}: expected limits above 0, got {limits[k]:g} for {coordinate_names(slots)[k]!r}."
         )
-    return found
+    return limits
 
 
 def _drive_slots(robot: Robot) -> dict[str, Slot]:

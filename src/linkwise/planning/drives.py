@@ -58,17 +58,17 @@ def drives_of(robot: Robot) -> Drives:
     joint_of = {j.motor_name if j.is_elastic else j.name: j for j in robot.joints}
     inside = {name for group in looped_groups(robot) for name in group}
     every = [(name, end) for name, slot in drive_slots(robot).items() for end in endings(slot.kind, "tau")]
-    found: dict[str, list[int]] = {"driven": [], "passive": []}
+    driven: list[int] = []
+    passive: list[int] = []
     chosen = [every[k] for k in robot.motors]
     for k, (name, _) in enumerate(chosen):
         j = joint_of[name]
         free = j.freedom.nv == 6 and j.name not in inside and not np.isfinite(j.limits.effort)
-        found["passive" if free else "driven"].append(k)
+        (passive if free else driven).append(k)
     names = [f"{joint_of[name].name}{end}" for name, end in chosen]
-    return Drives(
-        tuple(names[k] for k in found["driven"]), tuple(joint_of[chosen[k][0]].name for k in found["driven"]),
-        tuple(found["driven"]), tuple(found["passive"]), tuple(names[k] for k in found["passive"]), *coupling_of(robot),
-    )  # fmt: skip
+    joints = tuple(joint_of[chosen[k][0]].name for k in driven)
+    own, floating = (tuple(names[k] for k in group) for group in (driven, passive))
+    return Drives(own, joints, tuple(driven), tuple(passive), floating, *coupling_of(robot))
 
 
 def drive_names(robot: Robot) -> tuple[str, ...]:

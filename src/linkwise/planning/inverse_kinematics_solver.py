@@ -94,20 +94,20 @@ def inverse_kinematics(
     T = np.broadcast_to(targets, (*batch, 4, 4)).reshape(-1, 4, 4)
     q = np.broadcast_to(start, (*batch, start.shape[-1])).reshape(-1, start.shape[-1])
     problem = _Problem(robot, frame, weights, moving, float(tolerance))
-    found = problem.solve(T, problem.inside(q), iterations)
+    reached = problem.solve(T, problem.inside(q), iterations)
     rng = np.random.default_rng(seed)
     for _ in range(restarts):
-        rows = np.flatnonzero(~found.converged & np.isfinite(T).all(axis=(1, 2)))
+        rows = np.flatnonzero(~reached.converged & np.isfinite(T).all(axis=(1, 2)))
         if not len(rows):
             break
         again = problem.solve(T[rows], problem.random(q[rows], rng), iterations)
-        error = found.position_error[rows] ** 2 + found.rotation_error[rows] ** 2
+        error = reached.position_error[rows] ** 2 + reached.rotation_error[rows] ** 2
         better = again.converged | (again.position_error**2 + again.rotation_error**2 < error)
-        for all_, some in zip(found, again, strict=True):
+        for all_, some in zip(reached, again, strict=True):
             all_[rows[better]] = some[better]
-    q = _with_motors(robot, found.q[:, problem.leads]).reshape(*batch, robot.nq)
-    errors = found.position_error.reshape(batch), found.rotation_error.reshape(batch)
-    return Reached(q, found.converged.reshape(batch), *errors)
+    q = _with_motors(robot, reached.q[:, problem.leads]).reshape(*batch, robot.nq)
+    errors = reached.position_error.reshape(batch), reached.rotation_error.reshape(batch)
+    return Reached(q, reached.converged.reshape(batch), *errors)
 
 
 class _Problem:
@@ -145,13 +145,13 @@ class _Problem:
         found = compile(self.machine).positions(drawn[:, self.leads])
         return np.where(found.converged[:, None], found.q, q)
 
-    def _assembled(self, T: Array, found: Reached) -> Reached:
+    def _assembled(self, T: Array, reached: Reached) -> Reached:
         """What was found, with loops closed as the machine closes them; another assembly mode is not reached."""
-        if len(self.leads) == found.q.shape[1]:
-            return found
-        closed = compile(self.machine).positions(found.q[:, self.leads])
-        same = closed.converged & (np.abs(closed.q - found.q).max(axis=1) < SAME)
-        q = np.where(same[:, None], closed.q, found.q)
+        if len(self.leads) == reached.q.shape[1]:
+            return reached
+        closed = compile(self.machine).positions(reached.q[:, self.leads])
+        same = closed.converged & (np.abs(closed.q - reached.q).max(axis=1) < SAME)
+        q = np.where(same[:, None], closed.q, reached.q)
         _, errors, _ = self.kernel(q, T, np.ones(len(q)), *self._extra)
         position, rotation, _ = np.sqrt(errors).T
         return Reached(q, same & (errors.sum(axis=1) <= self.tolerance**2) & self.within(q), position, rotation)

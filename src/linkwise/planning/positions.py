@@ -73,12 +73,12 @@ def reached(robot: Robot, q: Array, what: str, before: Array | None = None) -> A
     """Positions of the whole tree with these of what leads, if need be by small steps from others of what leads."""
     robot = robot.rigid()
     dyn = compile(robot)
-    found = dyn.positions(q)
-    if not found.converged and before is not None and not chart_of(robot).turns:
-        found = dyn.positions(before + np.linspace(0.0, 1.0, STEPS)[:, None] * (q - before), along=True)
-    if not np.all(found.converged[-1:] if np.ndim(found.converged) else found.converged):
+    closed = dyn.positions(q)
+    if not closed.converged and before is not None and not chart_of(robot).turns:
+        closed = dyn.positions(before + np.linspace(0.0, 1.0, STEPS)[:, None] * (q - before), along=True)
+    if not np.all(closed.converged[-1:] if np.ndim(closed.converged) else closed.converged):
         raise InputError(f"{what}: the loops cannot be closed with {', '.join(robot.coordinates)} at {q.tolist()}.")
-    return np.asarray(found.q if found.q.ndim == 1 else found.q[-1])
+    return np.asarray(closed.q if closed.q.ndim == 1 else closed.q[-1])
 
 
 def assembled(robot: Robot, end: Given, what: str) -> tuple[Robot, Array]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwise.figures import COLOURS, INK, LIMIT, LINE, style
+from linkwise.figures import INK, LIMIT, LINE, curve_look, style
 from linkwise.planning.path_rows import Motion
 from linkwise.planning.retimed import Retimed, used_shares
 
@@ -40,8 +40,7 @@ def figure_of(result: Retimed) -> Figure:
             limited = np.flatnonzero(np.isfinite(getattr(result.limits, name)))
             for k in limited:
                 joint = result.model.names[name][k]
-                dashes = ("-", "--", ":", "-.")[k // len(COLOURS) % 4]
-                axes.plot(result.t, used[name][:, k], color=COLOURS[k % len(COLOURS)], ls=dashes, lw=1.2, label=joint)
+                axes.plot(result.t, used[name][:, k], **curve_look(int(k)), lw=1.2, label=joint)
             for level in (-1.0, 1.0):
                 axes.axhline(level, color=LIMIT, lw=0.9, ls="--")
             axes.set_ylim(-1.15, 1.15)

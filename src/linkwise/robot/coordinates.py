@@ -164,12 +164,12 @@ def forces(robot: Robot, torques: Any) -> NDArray[np.float64]:
 
 def drive_slots(robot: Robot) -> dict[str, Slot]:
     """For each of `robot.drives` where its numbers stand in `tau`."""
-    found, at = {}, 0
+    slots, at = {}, 0
     every = robot.opened().slots
     for name in robot.drives:
-        found[name] = every[name]._replace(v=at)
+        slots[name] = every[name]._replace(v=at)
         at += every[name].nv
-    return found
+    return slots
 
 
 def find(robot: Robot, name: str, slots: Mapping[str, Slot] | None = None) -> Slot:

@@ -110,14 +110,14 @@ def drive_places(robot: Robot) -> tuple[int, ...]:
     inside = {name for group in looped_groups(robot) for name in group}
     active = {name for loop in robot.loops for name in loop.active}
     by_name = {j.name: j for j in robot.joints}
-    found: list[int] = []
+    places: list[int] = []
     at, slots = 0, robot.opened().slots
     for name in robot.drives:
         joint = by_name.get(name)
         driven = joint is None or (not joint.is_elastic and (name in active or name not in inside))
-        found += range(at, at + slots[name].nv) if driven else ()
+        places += range(at, at + slots[name].nv) if driven else ()
         at += slots[name].nv
-    return tuple(found)
+    return tuple(places)
 
 
 def looped_groups(robot: Robot) -> list[set[str]]:

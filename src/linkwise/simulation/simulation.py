@@ -174,7 +174,7 @@ def _result(
 ) -> Simulation:
     """The rows of a run with all that follows from them."""
     t, q, qd, work, *inputs = (np.array(column) for column in zip(*course.rows, strict=True))
-    found = kernels.rates(q, qd, *inputs)
+    rates = kernels.rates(q, qd, *inputs)
     energy = Energies(*kernels.stored(t, q, qd, base), *work.T)
     motion = None
     if course.pieces:
@@ -182,7 +182,7 @@ def _result(
 
         motion = partial(_state, system.without_inputs(), OdeSolution(course.breaks, course.pieces))
     crossings = {w.name: w.result(robot.nq, robot.nv) for w in watched}
-    whole = Whole(q, qd, found.qdd, found.tau)
+    whole = Whole(q, qd, rates.qdd, rates.tau)
     return Simulation.of(robot, t, whole, energy, course.status, crossings, notes, facts, motion)
 
 
@@ -230,7 +230,7 @@ def checked_times(t: Any) -> Array:
 
 def checked_tolerances(**given: Any) -> dict[str, float]:
     """Settings of a solver as numbers within their ranges."""
-    found = {}
+    settings = {}
     for name, value in given.items():
         least, most = RANGES[name]
         try:
@@ -239,8 +239,8 @@ def checked_tolerances(**given: Any) -> dict[str, float]:
             number = np.nan
         if not least <= number <= most:
             raise InputError(f"{name}: expected a number from {least:g} to {most:g}, got {value!r}.")
-        found[name] = number
-    return found
+        settings[name] = number
+    return settings
 
 
 def _control(robot: Robot, control: Any) -> Control | None:

@@ -85,10 +85,10 @@ class System:
         return joint_laws(self.robot, self._unit(q), label.partition(".")[2])
 
     def _rate(self, t: float, q: Array, qd: Array, *inputs: Array) -> Array:
-        found = self._kernels.rates(q, qd, *inputs)
-        rate = np.concatenate([found.q_dot[self.free_q], found.qdd[self.free_v], found.power])
+        rates = self._kernels.rates(q, qd, *inputs)
+        rate = np.concatenate([rates.q_dot[self.free_q], rates.qdd[self.free_v], rates.power])
         if not np.isfinite(rate).all():
-            raise self._lost(t, q, qd, found)
+            raise self._lost(t, q, qd, rates)
         return rate
 
     def arguments(self, t: float, y: Array) -> tuple[Array, ...]:
@@ -176,27 +176,27 @@ class System:
         """What a user's function returns, checked and made fit; `wanted` says what is expected of it."""
         self.asking = True
         with np.errstate(**self._warnings):
-            found = function(t, *self.view.state(self._unit(q.copy()), qd))
+            returned = function(t, *self.view.state(self._unit(q.copy()), qd))
         self.asking = False
         try:
-            array = fitted(found)
+            array = fitted(returned)
         except (TypeError, ValueError):
             array = None
         if array is None:
-            raise InputError(f"{what} at t = {t:g} s: expected {wanted}, got {found!r}.")
+            raise InputError(f"{what} at t = {t:g} s: expected {wanted}, got {returned!r}.")
         if not np.isfinite(array).all():
             raise SimulationError(
-                f"{what} at t = {t:g} s: expected finite numbers, got {_text(np.asarray(found, dtype=float))}"
+                f"{what} at t = {t:g} s: expected finite numbers, got {_text(np.asarray(returned, dtype=float))}"
                 f" at q = {_text(q)}, qd = {_text(qd)}."
             )
         return array
 
-    def _lost(self, t: float, q: Array, qd: Array, found: Any) -> SimulationError:
+    def _lost(self, t: float, q: Array, qd: Array, rates: Any) -> SimulationError:
         """What to say of a rate that is not finite."""
         where = f"at t = {t:.9g} s, q = {_text(q)}, qd = {_text(qd)}"
         if not (np.isfinite(q).all() and np.isfinite(qd).all()):
             return SimulationError(f"simulate: expected a finite state, got one that is not {where}.")
-        names = [n for n, s in self.robot.slots.items() if not np.isfinite(found.qdd[s.v : s.v + s.nv]).all()]
+        names = [n for n, s in self.robot.slots.items() if not np.isfinite(rates.qdd[s.v : s.v + s.nv]).all()]
         of = f"accelerations of {', '.join(map(repr, names))}" if names else "rates"
         return SimulationError(
             f"simulate: expected finite accelerations, got {of} that are not, {where}."
@@ -215,11 +215,11 @@ def loads_of(external: Any, robot: Robot) -> dict[str, Control]:
         return {}
     if not isinstance(external, Mapping):
         raise InputError(f"external: expected wrenches by frame, such as {{'tool': wrench}}, got {external!r}.")
-    found: dict[str, Control] = {}
+    loads: dict[str, Control] = {}
     for name, load in external.items():
         robot.frame(name)
-        found[name] = load if callable(load) else constant(load)
-    return found
+        loads[name] = load if callable(load) else constant(load)
+    return loads
 
 
 def _wrench(value: Any) -> Array | None:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -69,19 +69,32 @@ def package(name: str) -> Any:
 
 def _pieces(path: Path) -> Pieces:
     """A file's solids by colour, in m; colours are empty where the file has none."""
-    trimesh = package("trimesh")
-    by_colour: dict[Colour, list[Solid]] = {}
-    with reading(path, "expected a mesh (.stl, .dae, .obj, ...), got something else, or a part of it.", LARGEST):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of readers, about what is not drawn
-            whole = trimesh.load(str(path), process=False, force="scene")
-        for mesh in _meshes(whole):
+    by_colour: dict[Colour, list[Any]] = {}
+    with (
+        reading(path, "expected a mesh (.stl, .dae, .obj, ...), got something else, or a part of it.", LARGEST) as file,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # of readers, about what is not drawn
+        for mesh in _meshes(_scene(path, file)):
             by_colour.setdefault(_colour(mesh), []).append(mesh)
     pieces = [(_merged(solids), colour) for colour, solids in by_colour.items()]
     pieces = [(solid, colour) for solid, colour in pieces if len(solid.faces)]
     if not pieces:
         raise InputError(f"{path.name}: expected a mesh with triangles, got none.")
     return pieces
+
+
+def _scene(path: Path, file: BinaryIO) -> Any:
+    """A file as a trimesh scene, its vertices as they are."""
+    trimesh, kind = package("trimesh"), path.suffix.lower().removeprefix(".")
+    loaders = trimesh.exchange.load.mesh_loaders
+    if kind not in loaders:
+        raise InputError(f"{path.name}: expected a mesh that trimesh reads, got {path.suffix or 'no suffix'!r}.")
+    resolver = trimesh.resolvers.FilePathResolver(str(path))
+    read = loaders[kind](file_obj=file, file_type=kind, resolver=resolver)
+    for piece in read.get("geometry", {"": read}).values():
+        piece["process"] = False  # vertices are welded here
+    return trimesh.load_scene(read)
 
 
 def _meshes(scene: Any) -> Iterator[Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,17 +29,29 @@ SAME = 1e-6  # rad or m, by which closed loops may be off what was found, and jo
 WIDE = 1e3  # a bound for joints without limits, so that differences stay finite
 
 
-class Reached(NamedTuple):
+class Found(NamedTuple):
+    """The numbers of `Reached`."""
+
+    q: Array
+    converged: NDArray[np.bool_]
+    position_error: Array
+    rotation_error: Array
+
+
+class Reached(Found):
     """Positions found, row by row: the best ones where a pose could not be reached, never NaN.
 
     `position_error` (m) and `rotation_error` (2 sin of half the angle, rad for small ones) count the directions asked
     for alone.
     """
 
-    q: Array
-    converged: NDArray[np.bool_]
-    position_error: Array
-    rotation_error: Array
+    robot: Robot
+
+    def view(self, path: str | PathLike[str] | None = None, **options: Any) -> FilePath:
+        """A page that shows the robot at the positions, a row a second; see `Robot.view`."""
+        from linkwise.view.page import view
+
+        return view(self.robot, self.q.reshape(-1, self.robot.nq), path, **options)
 
 
 def inverse_kinematics(
@@ -111,7 +125,9 @@ def inverse_kinematics(
     leads = found.q[:, list(structure_of(robot).lead_q)] if robot.follows else _with_motors(robot, found.q)
     q = leads.reshape(*batch, robot.nq)
     errors = found.position_error.reshape(batch), found.rotation_error.reshape(batch)
-    return Reached(q, found.converged.reshape(batch), *errors)
+    reached = Reached(q, found.converged.reshape(batch), *errors)
+    reached.robot = robot
+    return reached
 
 
 class _Problem:
@@ -150,14 +166,14 @@ class _Problem:
         found = compile(self.machine).positions(drawn[:, list(structure_of(self.machine).lead_q)])
         return np.where(found.converged[:, None], found.q, q)
 
-    def assembled(self, T: Array, found: Reached) -> Reached:
+    def assembled(self, T: Array, found: Found) -> Found:
         """What was found, with loops closed as the machine closes them; another assembly mode is not reached."""
         closed = compile(self.machine).positions(found.q[:, list(structure_of(self.machine).lead_q)])
         same = closed.converged & (np.abs(closed.q - found.q).max(axis=1) < SAME)
         q = np.where(same[:, None], closed.q, found.q)
         _, errors, _ = self.kernel(q, T, np.ones(len(q)), *self._extra)
         position, rotation, _ = np.sqrt(errors).T
-        return Reached(q, same & (errors.sum(axis=1) <= self.tolerance**2) & self.within(q), position, rotation)
+        return Found(q, same & (errors.sum(axis=1) <= self.tolerance**2) & self.within(q), position, rotation)
 
     def within(self, q: Array) -> NDArray[np.bool_]:
         """Whether the joints that move are within their limits."""
@@ -168,7 +184,7 @@ class _Problem:
     def _extra(self) -> tuple[Array, ...]:
         return self.weights, self.moving, np.maximum(self.lower, -WIDE), np.minimum(self.upper, WIDE)
 
-    def solve(self, T: Array, q: Array, iterations: int) -> Reached:
+    def solve(self, T: Array, q: Array, iterations: int) -> Found:
         """Steps for the rows that have not converged."""
         rows = np.arange(len(q))
         best, errors = q.copy(), np.full((len(q), 3 if self.machine.follows else 2), np.inf)
@@ -185,7 +201,7 @@ class _Problem:
             if not len(rows):
                 break
         position, rotation = np.sqrt(errors[:, :2]).T
-        return Reached(best, errors.sum(axis=1) <= self.tolerance**2, position, rotation)
+        return Found(best, errors.sum(axis=1) <= self.tolerance**2, position, rotation)
 
 
 # ---- arguments

@@ -16,7 +16,7 @@ from linkwise.spatial import Pose
 from linkwise.vector import EZ, Vec3, dot
 from linkwise.view.part import DARK, METAL, RUBBER, SHELL, Colour, Part, rgba
 from linkwise.view.sketch import NEAR, End, Sketch, bulk, distance, distinct
-from linkwise.view.solids import box, cylinder, hull, rod, sphere
+from linkwise.view.solids import Array, box, cylinder, hull, rod, sphere
 
 BONE = 0.72  # radius of a rod in that of its joint
 FLAT = 0.12  # how far points may be off a plane, in their spread, to be a plate's
@@ -87,14 +87,14 @@ class _Drawing:
             yield pipe(j.child, j.anchor - j.axis * (high + r), j.anchor - j.axis * (low - r), 0.5 * r, METAL, "metal")
         else:
             start, end = at + along * (low - 1.3 * r), at + along * (high + 1.3 * r)
-            yield beam(j.parent, start, end, 0.9 * r, METAL, "metal")
+            yield beam(j.parent, start, end, 0.6 * r, METAL, "metal")
             carriage = box(1.9 * r, 1.9 * r, 2.4 * r, 0.2 * r)
             yield Part(j.child, carriage, Pose(with_z_along(j.axis), j.anchor), DARK)
             yield Part(j.child, box(2.0 * r, 2.0 * r, 0.5 * r, 0.1 * r), Pose(with_z_along(j.axis), j.anchor), accent)
 
     def _stroke(self, j: Joint) -> tuple[float, float]:
         """How far a joint slides: within its limits, else about a third of the robot each way."""
-        free = 0.35 * self.sketch.size
+        free = min(0.35 * self.sketch.size, 4.5 * self.sketch.radius)
         low, high = j.limits.lower, j.limits.upper
         low = low if math.isfinite(low) else min(-free, high - free)
         return low, high if math.isfinite(high) else max(free, low + free)
@@ -125,13 +125,13 @@ class _Drawing:
             yield plate(name, points, 0.45 * r, DARK)
             return
         if len(points) == 2:
-            yield beam(name, *points, 0.9 * r, DARK)
+            yield beam(name, points[0], points[1], 0.9 * r, DARK)
             return
         for p in points:
             foot = p - self.up * dot(self.up, p)
             height = dot(self.up, p)
             if height > 1.5 * r:
-                yield bone(name, foot, p, 1.05 * r, 0.85 * r, SHELL)
+                yield bone(name, foot + self.up * (1.05 * r), p, 1.05 * r, 0.85 * r, SHELL)
             else:
                 foot = p - self.up * (1.2 * r)
             yield pipe(name, foot - self.up * (0.02 * r), foot + self.up * (0.4 * r), 1.9 * r, DARK)
@@ -153,24 +153,22 @@ class _Drawing:
             thin = BONE * min(r, self._end_radius(name, p))
             for a, b in elbow(start, p, j.axis if j.freedom.has_axis else None, 1.2 * r):
                 yield bone(name, a, b, BONE * r if a is start else thin, thin, SHELL)
-        yield from self._body(name, others, r)
+        yield from self._body(name)
 
-    def _body(self, name: str, others: Sequence[Vec3], r: float) -> Iterator[Part]:
-        """The box of a link that is much fatter than its rods, as a chest is."""
-        found = bulk(self.robot.link(name))
-        reach = max((self.sketch.step(name, p) for p in others), default=0.0)
-        if found and found[0].min() > 3.2 * r and found[0].max() < 1.6 * max(reach, 0.15 * self.sketch.size):
-            edges, pose = 0.86 * found[0], found[1]
-            yield Part(name, box(*edges, 0.45 * float(edges.min())), pose, SHELL)
+    def _body(self, name: str) -> Iterator[Part]:
+        """The flesh of a link where a free body carries limbs, as its inertia says."""
+        found = bulk(self.robot.link(name)) if self.sketch.has_limbs else None
+        if found and found[0].max() < 0.5 * self.sketch.size:
+            yield body(name, 0.9 * found[0], found[1], 0.48)
 
     def _free(self, name: str, points: Sequence[Vec3], r: float) -> Iterator[Part]:
         """A body that nothing carries: a platform, a trunk, a pelvis, a base on wheels."""
         found = bulk(self.robot.link(name))
-        if len(points) > 2 and spread(points)[1] > FLAT:
+        if len(points) > 2 and spread(points)[1] > FLAT and not (found and self.sketch.virtual):
             thick = 0.5 * r if self.robot.loops and not self.robot.rolls else 1.1 * r
             yield plate(name, points, thick, SHELL)
         elif found and found[0].max() < 2.0 * self.sketch.size:
-            yield Part(name, box(*found[0], 0.25 * float(found[0].min())), found[1], SHELL)
+            yield body(name, found[0], found[1], 0.25)
             points = [p for p in points if not inside(p, found[0], found[1])]
             yield from (bone(name, found[1].p, p, BONE * r, BONE * r, SHELL) for p in points)
         else:
@@ -233,6 +231,12 @@ def beam(link: str, a: Vec3, b: Vec3, half: float, colour: Colour, finish: str =
 def bone(link: str, a: Vec3, b: Vec3, start: float, end: float, colour: Colour) -> Part:
     """A rod with round ends from one point to another, thinner towards one of them."""
     return Part(link, rod(start, end, distance(a, b)), along(a, b), colour)
+
+
+def body(link: str, edges: Array, pose: Pose, bevel: float) -> Part:
+    """A box with round edges, as shares of its shortest one."""
+    x, y, z = (float(e) for e in edges)
+    return Part(link, box(x, y, z, bevel * min(x, y, z)), pose, SHELL)
 
 
 def plate(link: str, points: Sequence[Vec3], thick: float, colour: Colour) -> Part:

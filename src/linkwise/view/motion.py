@@ -113,7 +113,9 @@ def _of_positions(robot: Robot, given: Any) -> Motion:
         raise InputError(f"view: expected a motion, got {given!r}. {error}") from error
     whose = _whose(robot, q.shape[-1])
     if q.ndim != 2 or whose is None or not np.isfinite(q).all():
-        raise InputError(f"view: expected finite positions of shape ({robot.nq},) or (rows, {robot.nq}), got {q.shape}.")
+        raise InputError(
+            f"view: expected finite positions of shape ({robot.nq},) or (rows, {robot.nq}), got {q.shape}."
+        )
     return Motion(whose, np.arange(len(q), dtype=float), q, timed=False)
 
 

@@ -6,6 +6,7 @@ import base64
 import gzip
 import html
 import tempfile
+import warnings
 from collections.abc import Iterable
 from functools import cache
 from os import PathLike
@@ -42,13 +43,28 @@ def view(robot: Robot, motion: Any = None, path: str | PathLike[str] | None = No
     Returns:
         The path of the page.
     """
-    file = None if path is None else checked(path)
-    text = document(payload(robot, motion, **options))
-    if file is not None:
+    if path is not None:
+        checked(path)  # before any work
+    return written(payload(robot, motion, **options), path, say=True)
+
+
+def written(shown: Payload, path: str | PathLike[str] | None = None, say: bool = False) -> Path:
+    """Write a page; without a path it is a temporary file that the browser opens, and `say` prints where it is."""
+    text = document(shown)
+    if path is not None:
+        file = checked(path)
         with replacing(file) as part:
             part.write_text(text, encoding="utf-8")
         return file
-    return _opened(text)
+    import webbrowser
+
+    file = Path(tempfile.mkdtemp(prefix="linkwise-"), "view.html")
+    file.write_text(text, encoding="utf-8")
+    if not webbrowser.open(file.as_uri()):
+        warnings.warn(f"view: expected a browser to open the page with, got none. Open {file} yourself.", stacklevel=3)
+    if say:
+        print(f"page in {file}")
+    return file
 
 
 def checked(path: Any) -> Path:
@@ -58,17 +74,6 @@ def checked(path: Any) -> Path:
     file = Path(path)
     if file.suffix.lower() not in SUFFIXES:
         raise InputError(f"{file.name}: expected a name that ends in .html, got {file.suffix or 'no suffix'}.")
-    return file
-
-
-def _opened(text: str) -> Path:
-    """A page in a temporary file, which the browser of the user shows."""
-    import webbrowser
-
-    file = Path(tempfile.mkdtemp(prefix="linkwise-"), "view.html")
-    file.write_text(text, encoding="utf-8")
-    shown = webbrowser.open(file.as_uri())
-    print(f"page in {file}" if shown else f"page in {file}; no browser was found to open it")
     return file
 
 

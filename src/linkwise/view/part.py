@@ -12,8 +12,8 @@ Colour = tuple[float, ...]  # red, green, blue, opacity, from 0 to 1, as files a
 PLAIN: Colour = (0.80, 0.82, 0.85, 1.0)
 METAL: Colour = (0.72, 0.74, 0.77, 1.0)
 SHELL: Colour = (0.93, 0.94, 0.95, 1.0)
-DARK: Colour = (0.17, 0.19, 0.23, 1.0)
-RUBBER: Colour = (0.10, 0.10, 0.11, 1.0)
+DARK: Colour = (0.27, 0.30, 0.34, 1.0)
+RUBBER: Colour = (0.16, 0.16, 0.17, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,7 +80,8 @@ def payload(
         title: in place of the robot's name.
         compact: show no panel at first, for pages that have several views.
     """
-    if isinstance(triangles, bool) or not isinstance(triangles, int) or triangles < 1:
+    given: Any = triangles
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise InputError(f"view triangles: expected a whole number above 0, got {triangles!r}.")
     moving = Motion.of(robot, motion, wrenches=wrenches, base_motion=base_motion)
     scene = Scene.of(moving.robot, use_meshes=meshes, triangles=triangles)
@@ -232,7 +233,7 @@ class _Packed:
         if key not in self.known:
             self.known[key] = len(self.solids)
             kind = "<u2" if len(cells) <= FINE else "<u4"
-            box = {"low": low.tolist(), "step": step.tolist()}
+            box = {"low": low.tolist(), "step": step.tolist(), "open": solid.is_open}
             self.solids.append(box | {"vertices": self.array(cells.T, "<u2"), "faces": self.array(solid.faces, kind)})
         return self.known[key]
 

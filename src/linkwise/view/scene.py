@@ -192,18 +192,21 @@ def _bodies(robot: Robot) -> Iterator[Body]:
 
 
 def _sliders(robot: Robot, size: float) -> Iterator[Slider]:
-    joints = {j.name: j for j in robot.joints}
+    joints, q = {j.name: j for j in robot.joints}, robot.q()
     for name, slot in robot.slots.items():
         if name in joints:
-            also = _motors(robot, joints[name])
-            yield from _of_slot(joints[name], slot, also, size, bool(robot.loops) and slot.kind.nv > 1)
+            also, home = _motors(robot, joints[name]), q[slot.q : slot.q + slot.nq]
+            looped = bool(robot.loops) and not robot.rolls and slot.kind.nv > 1
+            yield from _of_slot(joints[name], slot, home, also, size, looped)
 
 
 def _motors(robot: Robot, joint: Joint) -> tuple[int, ...]:
     return (robot.slots[joint.motor_name].q,) if joint.is_elastic else ()
 
 
-def _of_slot(joint: Joint, slot: Slot, also: tuple[int, ...], size: float, looped: bool) -> Iterator[Slider]:
+def _of_slot(
+    joint: Joint, slot: Slot, home: Array, also: tuple[int, ...], size: float, looped: bool
+) -> Iterator[Slider]:
     """The sliders of one joint: its numbers, of a quaternion its angles."""
     kind, quaternion = slot.kind, slot.kind.quaternion
     length, angle = (IN_LOOPS * size, IN_LOOPS) if looped else (size, math.pi)
@@ -212,8 +215,8 @@ def _of_slot(joint: Joint, slot: Slot, also: tuple[int, ...], size: float, loope
             slides = kind.lengths[k]
             most = length if slides else angle
             lower, upper = (joint.limits.lower, joint.limits.upper) if kind.is_single else (-math.inf, math.inf)
-            low = lower if math.isfinite(lower) else min(-most, upper - most)
-            high = upper if math.isfinite(upper) else max(most, low + most)
+            low = lower if math.isfinite(lower) else min(home[k] - most, upper - most)
+            high = upper if math.isfinite(upper) else max(home[k] + most, low + most)
             yield Slider(f"{joint.name}.{part}" if part else joint.name, joint.name, slot.q + k, low, high, slides,
                          also=also)  # fmt: skip
     if quaternion is not None:

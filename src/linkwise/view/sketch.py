@@ -16,7 +16,7 @@ from linkwise.scalar import is_number
 from linkwise.spatial import Pose
 from linkwise.vector import EZ, Mat3, Vec3, dot
 
-THICK, THIN = 0.055, 0.02  # radius of joints of a robot of size 1: of open trees, and of linkages
+THICK, THIN = 0.055, 0.023  # radius of joints of a robot of size 1: of open trees, and of linkages
 NEAR = 0.3  # of a joint's radius: points that are no farther apart are one
 
 
@@ -112,6 +112,11 @@ class Sketch:
         slides = [j for j in chain if j.freedom.slides]
         return {j.name for j in chain} if len(chain) > 2 and len(slides) > 1 else set()
 
+    @cached_property
+    def has_limbs(self) -> bool:
+        """Whether the robot is a free body with limbs, as animals are."""
+        return bool(self.virtual) and not self.robot.loops
+
     def is_free(self, link: str) -> bool:
         """Whether a link is carried by nothing that can be seen."""
         j = self.own.get(link)
@@ -147,9 +152,8 @@ def home_values(robot: Robot) -> dict[str, list[float]]:
             q[opened.slots[name].q : opened.slots[name].q + slot.nq] = robot.q()[slot.q : slot.q + slot.nq]
     found: dict[str, list[float]] = {}
     for j in robot.joints:
-        slot = opened.slots.get(j.name)
-        if slot is not None:
-            found[j.name] = [float(x) for x in q[slot.q : slot.q + slot.nq]]
+        if (own := opened.slots.get(j.name)) is not None:
+            found[j.name] = [float(x) for x in q[own.q : own.q + own.nq]]
     for j in robot.joints:
         if j.mimic and j.name not in found:
             found[j.name] = [j.mimic.ratio * found[j.mimic.joint][0] + j.mimic.offset]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,11 +21,19 @@ FAR = 20.0  # edge of a plane that has no end, m
 class Solid(NamedTuple):
     """A closed surface: vertices (n, 3) in m, and the corners of its triangles (m, 3), counter-clockwise from outside.
 
-    Vertices are shared; whoever draws makes edges sharp where faces meet at more than `CREASE`.
+    Vertices are shared; whoever draws makes edges sharp where faces meet at an angle.
     """
 
     vertices: Array
     faces: Places
+
+    @property
+    def is_open(self) -> bool:
+        """Whether some edge does not have two faces, one in each direction, so that the inside may be seen."""
+        a, b = self.faces.astype(np.int64), np.roll(self.faces, -1, axis=1).astype(np.int64)
+        count = len(self.vertices)
+        there, back = np.sort((a * count + b).ravel()), np.sort((b * count + a).ravel())
+        return not np.array_equal(there, back)
 
     def scaled(self, x: float, y: float, z: float) -> Solid:
         """The solid stretched along its axes; where that mirrors it, faces are turned round."""
@@ -37,9 +45,10 @@ def turned(profile: Sequence[tuple[float, float]], sides: int = SIDES) -> Solid:
     """What a lathe makes of a profile: points (radius, z), from one end of the axis to the other, z rising."""
     angles = 2.0 * np.pi * np.arange(sides) / sides
     ring = np.stack([np.cos(angles), np.sin(angles), np.zeros(sides)], axis=1)
-    rows, starts = [], []
+    rows: list[Array] = []
+    starts: list[int] = []
     for radius, z in profile:
-        starts.append(sum(map(len, rows)))
+        starts.append(sum(len(row) for row in rows))
         rows.append(np.array([[0.0, 0.0, z]]) if radius == 0.0 else ring * radius + [0.0, 0.0, z])
     k, after = np.arange(sides), (np.arange(sides) + 1) % sides
     faces = []
@@ -67,7 +76,7 @@ def rod(start: float, end: float, length: float) -> Solid:
     """Two balls of these radii and their common hull, along z: the first at the origin, the other at `length`."""
     if length <= abs(start - end):  # one is inside of the other
         big, at = (start, 0.0) if start >= end else (end, length)
-        return Solid(sphere(big).vertices + [0.0, 0.0, at], sphere(big).faces)
+        return Solid(sphere(big).vertices + np.array([0.0, 0.0, at]), sphere(big).faces)
     tilt = math.asin((start - end) / length)
     low = [(start * math.cos(a), start * math.sin(a)) for a in np.linspace(-math.pi / 2, tilt, 7)[1:]]
     high = [(end * math.cos(a), length + end * math.sin(a)) for a in np.linspace(tilt, math.pi / 2, 7)[:-1]]
@@ -113,7 +122,7 @@ def hull(points: Array, radius: float) -> Solid:
     """The convex hull of balls of one radius at these points (n, 3): a plate, a box with rounded edges."""
     from scipy.spatial import ConvexHull
 
-    ball = sphere(1.0, 4 * ARC).vertices * radius
+    ball = sphere(1.0, 20).vertices * radius
     cloud = (np.asarray(points, dtype=float)[:, None] + ball).reshape(-1, 3)
     found = ConvexHull(cloud)
     faces = found.simplices
@@ -124,7 +133,7 @@ def hull(points: Array, radius: float) -> Solid:
     return Solid(cloud[used], places.reshape(-1, 3))
 
 
-MADE = {
+MADE: dict[str, Callable[..., Solid]] = {
     "box": box,
     "sphere": sphere,
     "cylinder": cylinder,

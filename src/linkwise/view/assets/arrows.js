@@ -45,6 +45,12 @@ function inFront(arrow) {
   return outer;
 }
 
+/** A size that nine of ten numbers are below, and the largest of all. */
+function usual(sizes) {
+  const sorted = Float64Array.from(sizes.filter(Number.isFinite)).sort();
+  return [Math.max(1e-9, sorted[Math.floor(0.9 * (sorted.length - 1))] ?? 0), sorted[sorted.length - 1] ?? 0];
+}
+
 const Z = () => new THREE.Vector3(0, 0, 1);
 
 /** Turn and stretch an arrow to a vector, of which one of length `largest` is drawn `length` long. */
@@ -53,7 +59,7 @@ function point(arrow, vector, largest, length) {
   arrow.visible = size > 1e-3 * largest;
   if (!arrow.visible) return;
   arrow.quaternion.setFromUnitVectors(Z(), vector.clone().divideScalar(size));
-  arrow.scale.setScalar(length * Math.max(0.12, size / largest));
+  arrow.scale.setScalar(length * Math.min(1.6, Math.max(0.15, size / largest)));
 }
 
 /** Torques of drives about, or forces along, the axes of joints. */
@@ -72,22 +78,23 @@ function driveArrows(machine, head, motion) {
     machine.links[axis.link].add(arrow);
     group.arrows.push({ arrow, column, axis, direction: new THREE.Vector3(...axis.direction) });
   }
-  const largest = { true: 1e-9, false: 1e-9 };
-  for (const { column, axis } of group.arrows) {
-    for (let r = 0; r < rows; r++) {
-      const x = Math.abs(curve.values[r * width + column]);
-      if (x > largest[axis.slides]) largest[axis.slides] = x;
-    }
-  }
+  const scale = {};
   const parts = [];
-  if (largest.false > 1e-9) parts.push(`${short(largest.false)} N m`);
-  if (largest.true > 1e-9) parts.push(`${short(largest.true)} N`);
+  for (const slides of [false, true]) {
+    const sizes = [];
+    for (const { column } of group.arrows.filter((x) => x.axis.slides === slides)) {
+      for (let r = 0; r < rows; r++) sizes.push(Math.abs(curve.values[r * width + column]));
+    }
+    const [most, largest] = usual(sizes);
+    scale[slides] = most;
+    if (largest) parts.push(`${short(largest)} ${slides ? 'N' : 'N m'}`);
+  }
   group.legend = `largest ${parts.join(', ') || '0'}`;
   group.update = (row, share) => {
     for (const { arrow, column, axis, direction } of group.arrows) {
       const x = mixed(curve.values, row, width, column, share);
       const long = axis.slides ? 1.6 * length : length;
-      point(arrow, direction.clone().multiplyScalar(x), largest[axis.slides], long);
+      point(arrow, direction.clone().multiplyScalar(x), scale[axis.slides], long);
     }
   };
   return group;
@@ -97,12 +104,10 @@ function driveArrows(machine, head, motion) {
 function wrenchArrows(machine, head, motion) {
   if (!motion.wrench) return null;
   const count = head.rows;
-  const largest = [1e-9, 1e-9];
   const w = motion.wrench;
-  for (let k = 0; k < w.length; k += 6) {
-    largest[0] = Math.max(largest[0], Math.hypot(w[k], w[k + 1], w[k + 2]));
-    largest[1] = Math.max(largest[1], Math.hypot(w[k + 3], w[k + 4], w[k + 5]));
-  }
+  const sizes = [[], []];
+  for (let k = 0; k < w.length; k += 3) sizes[(k / 3) % 2].push(Math.hypot(w[k], w[k + 1], w[k + 2]));
+  const [scale, largest] = [0, 1].map((i) => sizes.map((x) => usual(x)[i]));
   const arrows = head.axes.map((axis) => {
     const pair = [straightArrow(FORCE, 1), straightArrow(MOMENT, 2)];
     for (const arrow of pair) {
@@ -115,7 +120,7 @@ function wrenchArrows(machine, head, motion) {
     for (const { pair, row: body } of arrows) {
       pair.forEach((arrow, half) => {
         const x = [0, 1, 2].map((c) => mixed(w, row, 6 * count, 6 * body + 3 * half + c, share));
-        point(arrow, new THREE.Vector3(...x), largest[half], 0.3 * head.size);
+        point(arrow, new THREE.Vector3(...x), scale[half], 0.22 * head.size);
       });
     }
   };

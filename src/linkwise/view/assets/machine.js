@@ -9,8 +9,9 @@ const TRIAD = ['#e5484d', '#30a46c', '#3b82f6'];
 const GHOST = '#7c8fa3';
 
 class Machine {
-  constructor(head, solids, pale = false) {
+  constructor(head, solids, isFine, pale = false) {
     this.head = head;
+    this.isFine = isFine;
     this.group = new THREE.Group();
     this.links = head.links.map(({ name }) => {
       const link = new THREE.Group();
@@ -31,8 +32,10 @@ class Machine {
   }
 
   material(part, pale) {
-    const key = pale ? 'pale' : `${part.colour} ${part.finish}`;
-    if (!this.materials.has(key)) this.materials.set(key, pale ? paleMaterial() : paint(part.colour, part.finish));
+    const { open } = this.head.solids[part.solid];
+    const key = pale ? 'pale' : `${part.colour} ${part.finish} ${open}`;
+    const make = () => (pale ? paleMaterial() : paint(part.colour, part.finish, open, this.isFine));
+    if (!this.materials.has(key)) this.materials.set(key, make());
     return this.materials.get(key);
   }
 
@@ -52,11 +55,13 @@ class Machine {
     return found;
   }
 
-  /** A ball around all parts, and how low they reach. */
+  /** A box around all parts, and how low they reach; those that stand in the world too. */
   bounds(up) {
     const box = new THREE.Box3();
     let low = Infinity;
+    let foot = Infinity;
     const corner = new THREE.Vector3();
+    const standing = new Set(this.head.links.filter((x) => x.row < 0).map((x) => x.name));
     this.group.traverse((x) => {
       if (!x.isMesh || !x.userData.link) return;
       x.geometry.boundingBox ?? x.geometry.computeBoundingBox();
@@ -64,10 +69,12 @@ class Machine {
       for (let k = 0; k < 8; k++) {
         corner.set(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z).applyMatrix4(x.matrixWorld);
         box.expandByPoint(corner);
-        low = Math.min(low, corner.dot(up));
+        const height = corner.dot(up);
+        low = Math.min(low, height);
+        if (standing.has(x.userData.link)) foot = Math.min(foot, height);
       }
     });
-    return { box, low };
+    return { box, low, foot };
   }
 }
 
@@ -77,18 +84,18 @@ function setMatrix(object, rows) {
   object.matrixWorldNeedsUpdate = true;
 }
 
-function paint(colour, finish) {
-  const [r, g, b, a] = colour;
-  const shade = new THREE.Color().setRGB(r, g, b, THREE.SRGBColorSpace);
-  const material = new THREE.MeshStandardMaterial({ color: shade, ...FINISHES[finish] });
-  if (a < 1) Object.assign(material, { transparent: true, opacity: a, depthWrite: a > 0.6 });
-  material.side = THREE.DoubleSide;
-  return material;
+/** A material; surfaces that are not closed are seen from both sides. */
+function paint([r, g, b, a], finish, open, isFine) {
+  const color = new THREE.Color().setRGB(r, g, b, THREE.SRGBColorSpace);
+  const side = open || a < 1 ? THREE.DoubleSide : THREE.FrontSide;
+  const look = { color, side, ...(a < 1 && { transparent: true, opacity: a, depthWrite: a > 0.6 }) };
+  if (!isFine) return new THREE.MeshLambertMaterial(look);
+  return new THREE.MeshStandardMaterial({ ...look, ...FINISHES[finish] });
 }
 
 function paleMaterial() {
   const look = { color: GHOST, transparent: true, opacity: 0.26, depthWrite: false };
-  return new THREE.MeshLambertMaterial(look);
+  return new THREE.MeshLambertMaterial({ ...look, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 4 });
 }
 
 // ---- what else may be shown

@@ -46,9 +46,10 @@ function titleBlock(root, head) {
 
 /** Sliders of all coordinates; `set(slider, value)` is called as they move. */
 function sliderBlock(parent, head, set, reset) {
-  const block = section(parent, 'Joints', head.sliders.length <= 60);
+  const block = section(parent, 'Joints');
+  const list = make('div', 'lw-list', block);
   const rows = head.sliders.map((slider) => {
-    const row = make('label', 'lw-slider', block);
+    const row = make('label', 'lw-slider', list);
     const name = make('span', 'lw-name', row);
     make('i', '', name).style.background = slider.colour;
     make('span', '', name).textContent = slider.name;

@@ -7,9 +7,10 @@ class Plots {
   constructor(element, motion, seek) {
     this.motion = motion;
     this.hidden = new Set();
-    this.canvas = make('canvas', 'lw-curves', element);
+    const field = make('div', 'lw-field', element);
+    this.canvas = make('canvas', 'lw-curves', field);
+    this.pointer = make('div', 'lw-cursor', field);
     this.legend = make('div', 'lw-legend', element);
-    this.picture = document.createElement('canvas');
     this.choose(motion.curves[0]);
     const drag = (event) => {
       if (event.buttons !== 1) return;
@@ -60,19 +61,16 @@ class Plots {
     const width = this.canvas.clientWidth;
     const height = this.canvas.clientHeight;
     if (!width || !height) return;
-    for (const canvas of [this.canvas, this.picture]) {
-      canvas.width = width * ratio;
-      canvas.height = height * ratio;
-    }
-    const pen = this.picture.getContext('2d');
+    this.canvas.width = width * ratio;
+    this.canvas.height = height * ratio;
+    const pen = this.canvas.getContext('2d');
     pen.scale(ratio, ratio);
     const style = getComputedStyle(this.canvas);
-    this.ink = style.getPropertyValue('--lw-ink');
     pen.font = `10px ${style.fontFamily}`;
     const [low, high] = this.range();
     const x = (t) => MARGIN.left + ((t - this.start) / (this.end - this.start || 1)) * (width - MARGIN.left - MARGIN.right);
     const y = (v) => height - MARGIN.bottom - ((v - low) / (high - low)) * (height - MARGIN.top - MARGIN.bottom);
-    this.scale = { x, width, height, ratio };
+    this.scale = x;
     pen.strokeStyle = style.getPropertyValue('--lw-rule');
     pen.fillStyle = style.getPropertyValue('--lw-faint');
     pen.lineWidth = 1;
@@ -92,7 +90,6 @@ class Plots {
       pen.strokeStyle = colour;
       line(pen, this.points(column, x, y, width));
     });
-    this.cursor(this.now ?? this.start);
   }
 
   each(visit) {
@@ -134,19 +131,14 @@ class Plots {
     return found;
   }
 
-  /** The lines with a cursor, and the values there. */
-  cursor(time, row = 0, share = 0) {
-    this.now = time;
+  /** Move the cursor. */
+  cursor(time) {
     if (!this.scale) return;
-    const { x, width, height, ratio } = this.scale;
-    const pen = this.canvas.getContext('2d');
-    pen.setTransform(1, 0, 0, 1, 0, 0);
-    pen.clearRect(0, 0, width * ratio, height * ratio);
-    pen.drawImage(this.picture, 0, 0);
-    pen.scale(ratio, ratio);
-    pen.strokeStyle = this.ink;
-    pen.lineWidth = 1;
-    line(pen, [[x(time), MARGIN.top - 6], [x(time), height - MARGIN.bottom]]);
+    this.pointer.style.transform = `translateX(${this.scale(time)}px)`;
+  }
+
+  /** Say the values at a row, or between two. */
+  tell(row, share) {
     const { values, names, key } = this.curve;
     this.values.forEach((element, k) => {
       const text = mixed(values, row, names.length, k, share).toFixed(key === 'tau' ? 1 : 3);

@@ -1,13 +1,15 @@
 // Light, ground and camera.
 
 const THEMES = {
-  light: { sky: '#f4f6f8', floor: '#e9edf1', line: '#9aa7b4', sun: 2.1, sheen: 1.35, ground: '#c9d2da', fill: 0.55 },
+  light: { sky: '#f4f6f8', floor: '#e7ebf0', line: '#94a2b0', sun: 2.3, sheen: 1.5, ground: '#b9c3cd', fill: 0.7 },
   dark: { sky: '#14181d', floor: '#1a2027', line: '#5b6a78', sun: 2.0, sheen: 0.95, ground: '#39434d', fill: 0.5 },
 };
-const FIELD = 32; // degrees from bottom to top
+const FIELD = 30; // degrees from bottom to top
+const MARGINS = 1.14; // around a robot
 
 class Stage {
-  constructor(up, size) {
+  constructor(up, size, isFine) {
+    this.isFine = isFine;
     this.up = new THREE.Vector3(...up);
     this.size = size;
     this.scene = new THREE.Scene();
@@ -22,13 +24,23 @@ class Stage {
     this.fill = new THREE.DirectionalLight(0xdfe8ff, 0.5);
     this.scene.add(this.hemisphere, this.sun, this.sun.target, this.fill, this.fill.target);
     this.theme = 'light';
+    this.room = { width: 1, height: 1, aside: 0, below: 0 };
+  }
+
+  /** The size of the picture, and what is covered of it: at the right, and below. */
+  fit(room) {
+    this.room = room;
+    const { width, height, aside, below } = room;
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.setViewOffset(width, height, aside / 2, below / 2, width, height);
   }
 
   /** A renderer with its canvas, made when the view is first seen. */
   open(canvas) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
-    this.isSoftware = drawsBySoftware(this.renderer.getContext());
-    this.renderer.setPixelRatio(this.isSoftware ? 1 : Math.min(window.devicePixelRatio, 2));
+    const { isFine } = this;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: isFine, powerPreference: 'high-performance' });
+    this.renderer.setPixelRatio(isFine ? Math.min(window.devicePixelRatio, 2) : 1);
     this.renderer.toneMapping = THREE.NeutralToneMapping;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     if (this.controls) this.controls.connect(canvas);
@@ -57,21 +69,31 @@ class Stage {
     if (this.extent) this.lay(this.extent);
   }
 
-  /** Look at a ball (centre, radius), with the ground at a height. */
+  /** Look at a box with the ground at a height, so that all of it is in the free part of the picture. */
   frame(extent) {
     this.extent = extent;
-    const { centre, radius } = extent;
+    const { box, centre, radius } = extent;
     const turn = this.level.quaternion;
-    const from = new THREE.Vector3(0.86, -1, 0.52).normalize().applyQuaternion(turn);
-    const narrow = Math.min(1, this.camera.aspect);
-    const distance = (1.08 * radius) / Math.sin((FIELD * Math.PI) / 360) / Math.max(narrow, 0.45);
+    const from = new THREE.Vector3(0.86, -1, 0.5).normalize().applyQuaternion(turn);
+    const right = this.up.clone().cross(from).normalize();
+    const above = from.clone().cross(right);
+    const { width, height, aside, below } = this.room;
+    const tall = Math.tan((FIELD * Math.PI) / 360);
+    const free = [(tall * (width - aside)) / height, (tall * (height - below)) / height];
+    let distance = 2 * radius;
+    for (let k = 0; k < 8; k++) {
+      const corner = new THREE.Vector3(...'xyz'.split('').map((c, j) => (k & (1 << j) ? box.max : box.min)[c])).sub(centre);
+      [right, above].forEach((axis, j) => {
+        distance = Math.max(distance, corner.dot(from) + (MARGINS * Math.abs(corner.dot(axis))) / free[j]);
+      });
+    }
     this.camera.position.copy(centre).addScaledVector(from, distance);
     this.camera.near = distance / 300;
     this.camera.far = distance + 60 * radius;
     this.camera.updateProjectionMatrix();
     this.controls.target.copy(centre);
     this.controls.update();
-    const beside = new THREE.Vector3(-0.55, -0.75, 1.5).normalize().applyQuaternion(turn);
+    const beside = new THREE.Vector3(-0.25, -1.0, 1.35).normalize().applyQuaternion(turn);
     this.sun.position.copy(centre).addScaledVector(beside, 4 * radius);
     this.sun.target.position.copy(centre);
     const opposite = new THREE.Vector3(1, 0.9, 0.35).normalize().applyQuaternion(turn);
@@ -118,10 +140,19 @@ class Stage {
   }
 }
 
-/** Whether a context draws without a graphics card. */
-function drawsBySoftware(context) {
+let bySoftware = null;
+
+/** Whether this browser draws without a graphics card: pictures are then plainer, so that they still move. */
+function drawsBySoftware() {
+  bySoftware ??= isSoftware(document.createElement('canvas').getContext('webgl2'));
+  return bySoftware;
+}
+
+function isSoftware(context) {
+  if (!context) return false;
   const info = context.getExtension('WEBGL_debug_renderer_info');
   const name = info ? context.getParameter(info.UNMASKED_RENDERER_WEBGL) : context.getParameter(context.RENDERER);
+  context.getExtension('WEBGL_lose_context')?.loseContext();
   return /swiftshader|llvmpipe|software|basic render/i.test(String(name));
 }
 

@@ -1,6 +1,7 @@
 // A view of a robot in an element of a page, and what scripts can ask of it.
 
 const MOST_OPEN = 8; // contexts of WebGL; browsers close the oldest of more than sixteen
+const TELLING = 120; // ms between two sights of numbers while the robot moves: letters cost more than links
 const FRAMED = 40; // instants of a motion that have to fit into the picture
 const open = [];
 
@@ -34,12 +35,13 @@ class View {
     this.samples = new Samples(head, head.motion);
     this.beside = head.ghost && new Samples(head, head.ghost);
     this.q = new Float64Array(head.nq);
-    this.stage = new Stage(head.up, head.size);
+    const isFine = options.fine ?? !drawsBySoftware();
+    this.stage = new Stage(head.up, head.size, isFine);
     const solids = head.solids.map(geometryOf);
-    this.machine = new Machine(head, solids);
+    this.machine = new Machine(head, solids, isFine);
     this.stage.scene.add(this.machine.group);
     if (this.beside) {
-      this.ghost = new Machine(head, solids, true);
+      this.ghost = new Machine(head, solids, isFine, true);
       this.stage.scene.add(this.ghost.group);
     }
     const side = options.panel ?? (!head.compact && root.clientWidth > 720);
@@ -72,7 +74,11 @@ class View {
     if (head.motion) {
       iconButton(buttons, 'plots', 'Plots', () => this.showPlots(root.classList.contains('lw-flat')));
     }
-    iconButton(buttons, 'panel', 'Joints and options', () => root.classList.toggle('lw-folded'));
+    iconButton(buttons, 'panel', 'Joints and options', () => {
+      root.classList.toggle('lw-folded');
+      this.resize();
+      this.touch();
+    });
     const panel = make('div', 'lw-panel', root);
     const set = (slider, value) => this.choose(slider, value);
     this.sliders = sliderBlock(panel, head, set, () => this.seek(this.samples.start));
@@ -83,7 +89,7 @@ class View {
         this.touch();
       }, remark);
     also('Ground', options.ground ?? true, [{ set visible(x) { if (stage.ground) stage.ground.visible = x; } }]);
-    toggle(show, 'Shadows', options.shadows ?? !stage.isSoftware, (x) => {
+    toggle(show, 'Shadows', options.shadows ?? stage.isFine, (x) => {
       stage.setShadows(x);
       this.touch();
     });
@@ -133,7 +139,7 @@ class View {
     this.timeline = new Timeline(root, this);
     const long = head.motion.t.length > 1;
     root.classList.add('lw-moving');
-    this.showPlots(options.plots ?? (long && !head.compact && root.clientHeight > 560 && root.clientWidth > 720));
+    this.showPlots(options.plots ?? (long && !head.compact && root.clientHeight > 640 && root.clientWidth > 720));
   }
 
   showPlots(on) {
@@ -209,11 +215,13 @@ class View {
     const q = this.q.slice();
     const box = new THREE.Box3();
     let low = Infinity;
+    let foot = Infinity;
     for (const t of this.follows || !this.head.motion ? [now] : this.instants()) {
       if (this.head.motion) this.moveTo(t);
       const found = this.machine.bounds(this.stage.up);
       box.union(found.box);
       low = Math.min(low, found.low);
+      foot = Math.min(foot, found.foot);
     }
     this.time = now;
     this.q.set(q);
@@ -221,8 +229,11 @@ class View {
     this.settle();
     if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(), new THREE.Vector3(1, 1, 1));
     const ball = box.getBoundingSphere(new THREE.Sphere());
+    const radius = Math.max(ball.radius, 1e-3);
+    const hangs = !(foot < ball.center.dot(this.stage.up));
+    if (!hangs) low = foot; // what stands stands on the ground, even where arms reach below
     const near = Math.abs(low) < 0.06 * this.head.size;
-    return { centre: ball.center, radius: Math.max(0.82 * ball.radius, 1e-3), low: near ? Math.min(0, low) : low };
+    return { box, centre: ball.center, radius, low: near ? Math.min(0, low) : low };
   }
 
   choose(slider, value) {
@@ -314,20 +325,23 @@ class View {
   draw() {
     this.stage.renderer.render(this.stage.scene, this.stage.camera);
     this.frames++;
-    const [row, share] = this.samples.place(this.time);
+    this.plots?.cursor(this.time);
+    const now = performance.now();
+    if (this.plays && now < (this.told ?? 0) + TELLING) return;
+    this.told = now;
     this.timeline?.show(this.time, this.plays);
-    if (this.plots && !this.root.classList.contains('lw-flat')) this.plots.cursor(this.time, row, share);
-    if (!this.root.classList.contains('lw-folded') && (!this.plays || this.frames % 4 === 0)) this.sliders.show(this.q);
+    this.plots?.tell(...this.samples.place(this.time));
+    if (!this.root.classList.contains('lw-folded')) this.sliders.show(this.q);
   }
 
   resize() {
     const { clientWidth: width, clientHeight: height } = this.root;
     if (!width || !height || !this.stage.renderer) return;
-    this.stage.renderer.setSize(width, height, false);
-    this.stage.camera.aspect = width / height;
-    const below = this.timeline ? (this.root.classList.contains('lw-flat') ? 52 : 52 + this.root.querySelector('.lw-plots').clientHeight) : 0;
-    this.stage.camera.setViewOffset(width, height, 0, below / 2, width, height);
-    this.stage.camera.updateProjectionMatrix();
+    const shown = (name) => this.root.querySelector(name)?.getBoundingClientRect();
+    const panel = shown('.lw-panel');
+    const aside = panel?.width && panel.width < 0.45 * width ? panel.width + 12 : 0;
+    const below = (shown('.lw-time')?.height ?? 0) + (shown('.lw-plots')?.height ?? 0);
+    this.stage.fit({ width, height, aside, below: Math.min(below && below + 16, 0.6 * height) });
   }
 
   // ---- listening

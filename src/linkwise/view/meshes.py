@@ -28,25 +28,23 @@ GRID = 20  # bits of a coordinate within the box of a mesh, by which vertices ar
 def loaded(shapes: Iterable[Shape], most: int = MOST) -> tuple[Loaded, tuple[str, ...], tuple[str, ...]]:
     """The solids of meshes with their own colours, files that were not found, and remarks.
 
-    Meshes have more triangles than `most` together: they are made coarser. Files that cannot be read count as missing.
+    Where meshes have more triangles than `most` together they are made coarser. Files that cannot be read count as
+    missing.
     """
-    files: dict[Path, Pieces | None] = {}
-    found, missing, notes = {}, [], []
-    for shape in (s for s in shapes if s.kind == "mesh"):
-        path = shape.path
-        if path is None:
-            missing.append(shape.file)
-            continue
-        if path not in files:
+    paths = {shape: shape.path for shape in shapes if shape.kind == "mesh"}
+    if any(paths.values()):
+        package("trimesh")  # refused here; files that cannot be read are not
+    files: dict[Path | None, Pieces] = {None: []}
+    notes = []
+    for path in paths.values():
+        if path is not None and path not in files:
             try:
                 files[path] = _pieces(path)
             except InputError as error:
-                files[path] = None
+                files[path] = []
                 notes.append(str(error))
-        if (pieces := files[path]) is None:
-            missing.append(shape.file)
-        else:
-            found[shape] = pieces
+    found = {shape: files[path] for shape, path in paths.items() if files[path]}
+    missing = [shape.file for shape in paths if shape not in found]
     total = sum(len(solid.faces) for pieces in found.values() for solid, _ in pieces)
     if total > most:
         kept = {id(p): [(coarser(solid, most / total), c) for solid, c in p] for p in files.values() if p}
@@ -89,7 +87,10 @@ def _scene(path: Path, file: BinaryIO) -> Any:
     trimesh, kind = package("trimesh"), path.suffix.lower().removeprefix(".")
     loaders = trimesh.exchange.load.mesh_loaders
     if kind not in loaders:
-        raise InputError(f"{path.name}: expected a mesh that trimesh reads, got {path.suffix or 'no suffix'!r}.")
+        raise InputError(
+            f"{path.name}: expected a mesh that trimesh reads, got {path.suffix or 'no suffix'!r}."
+            " Readers of further formats come with: pip install 'linkwise[view]'."
+        )
     resolver = trimesh.resolvers.FilePathResolver(str(path))
     read = loaders[kind](file_obj=file, file_type=kind, resolver=resolver)
     for piece in read.get("geometry", {"": read}).values():

@@ -18,7 +18,7 @@ from linkwise.motion.columns import column_names
 from linkwise.robot.robot import Robot
 from linkwise.spatial import Pose
 from linkwise.view.motion import PLOTTED, Motion
-from linkwise.view.scene import TRIANGLES, Scene, colour_of
+from linkwise.view.scene import COLOURS, TRIANGLES, Scene, colour_of
 from linkwise.view.solids import Solid
 
 ALIGNED = 8  # bytes to which arrays begin
@@ -80,6 +80,8 @@ def payload(
         title: in place of the robot's name.
         compact: show no panel at first, for pages that have several views.
     """
+    if not isinstance(robot, Robot):
+        raise InputError(f"view: expected a Robot, got {robot!r}.")
     given: Any = triangles
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise InputError(f"view triangles: expected a whole number above 0, got {triangles!r}.")
@@ -183,9 +185,9 @@ def _of_motion(motion: Motion, packed: _Packed) -> dict[str, Any]:
             {
                 "key": key,
                 "title": TITLES[key],
-                "units": UNITS[key],
+                "units": _units(motion.robot, key),
                 "names": [name.partition(".")[2] for name in curves[key][0]],
-                "colours": [_colour(motion.robot, name) for name in curves[key][0]],
+                "colours": _colours(motion.robot, curves[key][0]),
                 "values": packed.array(curves[key][1], "<f4"),
             }
             for key in PLOTTED
@@ -194,13 +196,25 @@ def _of_motion(motion: Motion, packed: _Packed) -> dict[str, Any]:
     }
 
 
-def _colour(robot: Robot, column: str) -> str:
-    """The colour of a column, that of its joint."""
-    rest = column.partition(".")[2]
-    names = [j.name for j in robot.joints]
-    while rest and rest not in names:
-        rest = rest.rpartition(".")[0]
-    return colour_of(robot, rest)
+def _colours(robot: Robot, columns: list[str]) -> list[str]:
+    """The colours of columns: those of their joints, and the next ones where a joint has several."""
+    joints = [j.name for j in robot.joints]
+    found: list[str] = []
+    before = ""
+    for column in columns:
+        joint = column.partition(".")[2]
+        while joint and joint not in joints:
+            joint = joint.rpartition(".")[0]
+        again = joint == before and not column.endswith(".motor")
+        found.append(COLOURS[(COLOURS.index(found[-1]) + 1) % len(COLOURS)] if again else colour_of(robot, joint))
+        before = joint
+    return found
+
+
+def _units(robot: Robot, key: str) -> list[str]:
+    """The units of a quantity of this robot: of angles, of lengths, or of both."""
+    lengths = {x for slot in robot.slots.values() for x in slot.kind.lengths}
+    return [unit for unit, slides in zip(UNITS[key], (False, True), strict=True) if slides in lengths]
 
 
 def matrix(pose: Pose) -> list[float]:

@@ -126,9 +126,7 @@ class View {
     for (const curve of head.motion.curves) {
       const tab = make('button', '', tabs);
       tab.type = 'button';
-      const slides = head.axes.map((a) => a.slides);
-      const units = curve.units.filter((_, k) => slides.includes(k === 1));
-      tab.textContent = `${curve.title} (${(units.length ? units : curve.units).join(', ')})`;
+      tab.textContent = `${curve.title} (${curve.units.join(', ')})`;
       tab.addEventListener('click', () => {
         for (const other of tabs.children) other.classList.toggle('lw-on', other === tab);
         this.plots.choose(curve);

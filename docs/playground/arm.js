@@ -15,6 +15,7 @@ const DOWN = {
 };
 const RADIUS = 0.03; // m, of the rods that links are unless they have numbers of their own
 const LONGEST_TEXT = 40;
+const MOST = 1e6; // of any number
 
 // A number as people write it: 0.35, 1e-3, pi/2, -2*pi/3, 0,35; NaN for anything else.
 function parse(text) {
@@ -73,11 +74,12 @@ function rods(state, geometry, density) {
 function meaning(state) {
     const errors = [],
         warnings = [];
-    const number = (text, what, least = -Infinity) => {
+    const number = (text, what, least = -MOST) => {
         const x = parse(text);
         if (Number.isNaN(x))
             errors.push({ what, text: `${what}: expected a number such as 0.35 or pi/2, got “${text}”.` });
-        else if (x < least) errors.push({ what, text: `${what}: expected at least ${least}, got ${text}.` });
+        else if (x < least || x > MOST)
+            errors.push({ what, text: `${what}: expected ${least} to ${MOST}, got ${text}.` });
         return x;
     };
     const geometry = state.rows.map((r, k) => {
@@ -98,15 +100,14 @@ function meaning(state) {
             state.convention === "modified" ? [g.alpha, g.a, g.theta, g.d, 0, 0] : [0, 0, g.theta, g.d, g.a, g.alpha];
         table.set([...side, g.sigma], 7 * k);
         bodies.set(
-            state.rows[k].body.map((text, c) => number(text, `link ${k + 1}, ${BODY[c]}`, c ? -Infinity : 0)),
+            state.rows[k].body.map((text, c) => number(text, `link ${k + 1}, ${BODY[c]}`, c ? -MOST : 0)),
             10 * k,
         );
     });
     const pull = number(state.pull, "gravity", 0);
     const gravity = Float64Array.from(DOWN[state.down], (x) => x * pull);
     const payload = Float64Array.of(number(state.payload, "payload", 0), 0, 0, 0);
-    const duration = number(state.duration, "duration");
-    if (duration < 0.05) errors.push({ what: "duration", text: "duration: expected at least 0.05 s." });
+    const duration = number(state.duration, "duration", 0.05);
     if (!errors.length) doubts(state, geometry, bodies, warnings);
     const n = state.rows.length,
         reach = Math.max(

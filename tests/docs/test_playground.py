@@ -1,6 +1,7 @@
 """The playground of the documentation: the numbers of Python, whatever table is typed."""
 
 import json
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import linkwise as lw
 from playground.build import page, three
+from playground.kernels import torques
 from support.browser import Opened
 
 PART = 1e-12  # of the largest torque; matrices to as much of a metre
@@ -321,6 +323,11 @@ def test_arms_are_drawn_at_every_width(browser, path):
             assert seen.colours() > 60
             assert seen.ask("document.documentElement.scrollWidth") <= width
             assert seen.console == []
+
+
+def test_the_documentation_tells_how_long_the_function_is():
+    text = Path(__file__).parents[2].joinpath("docs", "playground.md").read_text(encoding="utf-8")
+    assert f"one function of {len(torques().schedule):,} operations" in text
 
 
 def test_the_policy_lets_nothing_else_in(path):

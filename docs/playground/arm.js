@@ -16,6 +16,7 @@ const DOWN = {
 const RADIUS = 0.03; // m, of the rods that links are unless they have numbers of their own
 const LONGEST_TEXT = 40;
 const MOST = 1e6; // of any number
+const HEAVIEST = 1e30; // of masses and inertias, such as those of rods of that length
 
 // A number as people write it: 0.35, 1e-3, pi/2, -2*pi/3, 0,35; NaN for anything else.
 function parse(text) {
@@ -74,12 +75,12 @@ function rods(state, geometry, density) {
 function meaning(state) {
     const errors = [],
         warnings = [];
-    const number = (text, what, least = -MOST) => {
+    const number = (text, what, least = -MOST, most = MOST) => {
         const x = parse(text);
         if (Number.isNaN(x))
             errors.push({ what, text: `${what}: expected a number such as 0.35 or pi/2, got “${text}”.` });
-        else if (x < least || x > MOST)
-            errors.push({ what, text: `${what}: expected ${least} to ${MOST}, got ${text}.` });
+        else if (x < least || x > most)
+            errors.push({ what, text: `${what}: expected ${least} to ${most}, got ${text}.` });
         return x;
     };
     const geometry = state.rows.map((r, k) => {
@@ -100,7 +101,7 @@ function meaning(state) {
             state.convention === "modified" ? [g.alpha, g.a, g.theta, g.d, 0, 0] : [0, 0, g.theta, g.d, g.a, g.alpha];
         table.set([...side, g.sigma], 7 * k);
         bodies.set(
-            state.rows[k].body.map((text, c) => number(text, `link ${k + 1}, ${BODY[c]}`, c ? -MOST : 0)),
+            state.rows[k].body.map((text, c) => number(text, `link ${k + 1}, ${BODY[c]}`, c ? -HEAVIEST : 0, HEAVIEST)),
             10 * k,
         );
     });

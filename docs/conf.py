@@ -1,13 +1,17 @@
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 import linkwise as lw
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "Linkwise"
 author = "The Linkwise authors"
 copyright = "2026, The Linkwise authors"
 release = version = installed_version("linkwise")
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "playground"]
 exclude_patterns = ["_build"]
 
 html_theme = "furo"

@@ -22,7 +22,7 @@ Sum = dict[Monomial, Fraction]
 FUNCTIONS = ("sqrt", "exp", "tanh", "atan2", "atan2_of", "sign", "minimum", "maximum", "less", "greater", "where")
 ONE: Monomial = ()
 SHORT = 11  # digits of a decimal that somebody may have written
-LONGEST = 2000  # factors in the argument of a function
+LONGEST = 20_000  # factors in the argument of a function
 LEAST = 64  # denominators of numbers that are fractions, parts of pi or roots
 ROUND_OFF = 4e-15  # of a few operations on floats
 

@@ -47,11 +47,6 @@ class Symbolic:
         """The formulas of a kernel with these symbols."""
         options = Symbols.of(kernel.robot, kernel.options, symbols, names)
         program = trace_kernel(kernel.robot, kernel.algorithm, options, kernel.static)
-        if program.before:
-            raise InputError(
-                f"{kernel._title()}: expected a robot whose positions are formulas, got one with loops that Newton's"
-                " method closes. Call the kernel, or leave lengths as numbers where the loops have a closed form."
-            )
         program = _without_unused(program, {n.symbol for n in options.numbers})
         kept = {p.name for p in program.inputs}
         numbers = tuple(n for n in options.numbers if n.symbol in kept)
@@ -134,6 +129,7 @@ class Symbolic:
         """The customised symbolic model, one assignment a line, after what its symbols are."""
         legend = [f"# {n.symbol} = {n.value!r}, {printable(n.meaning)}\n" for n in self.numbers]
         head, _, body = listing(self.program, printable(self.title)).partition("\n\n")
+        head = "\n".join(x for x in head.split("\n") if not x.endswith(" ()") or x.split()[-2] not in self.meanings)
         return f"{head}\n#\n{''.join(legend)}\n{body}" if legend else f"{head}\n\n{body}"
 
     def __repr__(self) -> str:

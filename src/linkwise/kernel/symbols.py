@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linkwise.algorithms.algorithm import Algorithm
+from linkwise.algorithms.algorithm import Algorithm, World
 from linkwise.errors import InputError, ModelError, UnknownNameError
 from linkwise.graph.program import Port
 from linkwise.kernel.latex import below, plain
@@ -16,8 +16,8 @@ from linkwise.kernel.options import Options
 from linkwise.robot import parameters
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
-from linkwise.robot.tree import ROUND_OFF
-from linkwise.vector import Vec3
+from linkwise.robot.tree import ROUND_OFF, Tree
+from linkwise.vector import ZERO3, Vec3
 
 if TYPE_CHECKING:
     from linkwise.mechanism.structure import Structure
@@ -69,10 +69,7 @@ class Symbols(Options):
         """The options of a kernel, with symbols for what is asked and for what is an input already."""
         own = {f.name: getattr(options, f.name) for f in fields(Options)}
         field = robot.gravity if options.gravity is None else options.gravity
-        if isinstance(field, str):
-            field = Vec3(0.0, 0.0, 0.0)  # an input
-        else:
-            own["gravity"] = None
+        field = ZERO3 if isinstance(field, str) else field  # an input already
         wanted = _wanted(robot, field, symbols) | _wanted(robot, field, options.parameters)
         return cls(**{**own, "parameters": ()}, numbers=tuple(Naming(robot, names).numbers(wanted, field)))
 
@@ -80,22 +77,34 @@ class Symbols(Options):
         return [*super().ports(robot, algorithm, order), *(Port(n.symbol, ()) for n in self.numbers)]
 
     def structure(self, robot: Robot) -> Structure:
-        return Options.structure(replace(self, parameters=tuple(n.path for n in self.numbers)), robot)
+        """How a robot with loops moves; where Newton's method has to find it there is no formula."""
+        found = Options.structure(replace(self, parameters=tuple(n.path for n in self.numbers)), robot)
+        if found.sought:
+            raise InputError(
+                f"symbolic: expected a robot whose positions have formulas, got {robot.name!r} with loops that Newton's"
+                " method closes. Leave lengths as numbers if the loops have a closed form, symbols=('mass', ...)."
+            )
+        return found
 
     def model(self, robot: Robot, given: dict[str, list[Any]]) -> Robot:
         """The robot with symbols in place of its numbers; a joint's axis through its parent's origin stays there."""
         values: dict[str, list[Any]] = {}
         for n in self.numbers:
-            old = robot.gravity if n.path == GRAVITY else parameters.read(robot, n.path)
-            values.setdefault(n.path, list(old))[n.component] = given[n.symbol][0] * n.sign
-        gravity = values.pop(GRAVITY, robot.gravity)
+            if n.path != GRAVITY:
+                values.setdefault(n.path, list(parameters.read(robot, n.path)))[n.component] = given[n.symbol][0]
         for j in robot.joints:
             path = f"{j.name}.xyz"
             if path in values and is_distal(j):
                 values[f"{j.name}.anchor"] = list(-(j.origin.R.T @ Vec3(*values[path])))
-        model = parameters.substitute(robot, {path: tuple(x) for path, x in values.items()})
-        object.__setattr__(model, "gravity", Vec3(*gravity))
-        return model
+        return parameters.substitute(robot, {path: tuple(x) for path, x in values.items()})
+
+    def world(self, tree: Tree, given: dict[str, list[Any]], *state: Any) -> World:
+        """What surrounds the robot, with gravity in symbols."""
+        falls: list[Any] = list(self.gravity if isinstance(self.gravity, Vec3) else tree.gravity)
+        for n in self.numbers:
+            if n.path == GRAVITY:
+                falls[n.component] = given[n.symbol][0] * n.sign
+        return super().world(tree, {"gravity": falls} | given, *state)
 
 
 def is_distal(joint: Joint) -> bool:

@@ -13,6 +13,7 @@ from linkwise.motion import spline
 from linkwise.motion.columns import MOTION, RESULTS, column_names, endings
 from linkwise.motion.platform import of_platform
 from linkwise.motion.trajectory import Array, Trajectory
+from linkwise.motion.units import degrees_question, in_si
 from linkwise.robot.robot import Robot
 from linkwise.table import TIME, Table
 from linkwise.table import read as read_table
@@ -22,7 +23,9 @@ REMEDY = "Remove it, or ask to ignore extra columns (--ignore-extra)."
 UNIT = 1e-3  # by which the length of a quaternion may be off one
 
 
-def read(source: Any, robot: Robot, *, ignore_extra: bool = False, jerks: bool = False) -> Trajectory:
+def read(
+    source: Any, robot: Robot, *, ignore_extra: bool = False, jerks: bool = False, angles: str = "radians"
+) -> Trajectory:
     """The motion in a table, with the velocities and accelerations it has or those of a spline through its positions.
 
     Args:
@@ -30,18 +33,24 @@ def read(source: Any, robot: Robot, *, ignore_extra: bool = False, jerks: bool =
             `elbow` or `q.elbow`; `qd.elbow`; `qdd.elbow`; `qddd.elbow`; arrays of an archive are t, q, qd, qdd, qddd
             and perhaps `names`, the joints in their order. Of a robot led by one joint of several numbers, as a
             platform on legs, its name may be left out: `x`, ...; turns may be rx, ry, rz or roll, pitch, yaw;
-            velocities `velocity.vx`, ... and accelerations `acceleration.vx`, ... are in world axes.
+            velocities `velocity.vx`, ... and accelerations `acceleration.vx`, ... are in world axes. A name may end in
+            a unit, rad, deg, m, mm, s or ms: `elbow [deg]`, `qd.elbow [deg/s]`.
         robot: whose joints the columns name; every joint that leads must be there. Motors behind springs may be left
             out: the motion is then that of `robot.rigid()`. Where all joints of a robot with loops are there, those
             that follow become `tree`.
         ignore_extra: leave out columns that belong to nothing, instead of refusing them.
         jerks: give `qddd` too, from the table or by a spline of the highest derivative that it has.
+        angles: "radians", or "degrees" where angles and their rates are in degrees; positions in rad that look like
+            degrees are questioned in `notes`.
     """
-    table = of_platform(read_table(source, partial(_array_columns, robot, ignore_extra), ARCHIVE), robot)
+    table = read_table(source, partial(_array_columns, robot, ignore_extra), ARCHIVE)
+    table = of_platform(in_si(table, robot, angles), robot)
     found = _match(table, robot, ignore_extra)
     moving, notes = found.robot, found.notes
     t, q = table.times(), table.stacked(found.names(moving, "q"))
     _check_quaternions(table, found, moving, q)
+    if question := degrees_question(moving, q):
+        notes = (*notes, question)
     asked = MOTION[1:] if jerks or moving is not robot else MOTION[1:3]
     given = {
         key: table.stacked(found.names(moving, key))

@@ -22,7 +22,7 @@ def _chosen(condition: Any, a: Any, b: Any) -> Any:
     sympy = required("sympy", "where")
     if a != a or a is sympy.nan or b != b or b is sympy.nan:
         return b if a != a or a is sympy.nan else a
-    pieces = condition.args if isinstance(condition, sympy.Piecewise) else ()
+    pieces: Any = condition.args if isinstance(condition, sympy.Piecewise) else ()
     if len(pieces) == 2 and [x for x, _ in pieces] == [1, 0]:
         return sympy.Piecewise((a, pieces[0][1]), (b, True))
     return sympy.Piecewise((a, sympy.Ne(condition, 0)), (b, True))

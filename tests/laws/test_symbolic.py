@@ -61,7 +61,7 @@ def test_standard_tables_too():
     model = lw.compile(lw.load("rr")).mass_matrix.symbolic()
     l2, lc1, lc2 = sp.symbols("l_2 lc_1 lc_2")
     M22 = sp.expand(model["M"][1, 1].subs(c2, lc2 - l2))
-    assert M22 == sp.expand(m2 * lc2**2 + I2)
+    assert sp.simplify(M22 - (m2 * lc2**2 + I2)) == 0
     M11 = model["M"][0, 0].subs({c1: lc1 - l1, c2: lc2 - l2})
     assert sp.simplify(M11 - (m1 * lc1**2 + m2 * (l1**2 + lc2**2 + 2 * l1 * lc2 * sp.cos(q2)) + I1 + I2)) == 0
 
@@ -76,8 +76,9 @@ def test_formulas_are_as_short_as_those_of_the_textbook(two_link):
         r"\end{aligned}",
     ]
     assert two_link.coriolis_matrix.symbolic()._repr_latex_() == (
-        r"$\displaystyle C(q, \dot{q}) = \begin{bmatrix}- m_{2} l_{1} c_{2} \dot{q}_{2} \sin q_{2} & - m_{2} l_{1} c_{2}"
-        r" \sin q_{2} \left(\dot{q}_{1} + \dot{q}_{2}\right)\\m_{2} l_{1} c_{2} \dot{q}_{1} \sin q_{2} & 0\end{bmatrix}$"
+        r"$\displaystyle C(q, \dot{q}) = \begin{bmatrix}- m_{2} l_{1} c_{2} \dot{q}_{2} \sin q_{2} & - m_{2} l_{1}"
+        r" c_{2} \sin q_{2} \left(\dot{q}_{1} + \dot{q}_{2}\right)\\m_{2} l_{1} c_{2} \dot{q}_{1} \sin q_{2} & 0"
+        r"\end{bmatrix}$"
     )
     T = lw.compile(lw.modified_dh(PLANAR, gravity=DOWN)).poses.symbolic()["T"]
     assert str(T[2][0, 0]) == "cos(q_1 + q_2 + q_3)"
@@ -113,7 +114,11 @@ def test_names_of_the_robot(two_link):
 
 
 def test_hostile_names_reach_no_formula():
-    rows = [{**PLANAR[0], "name": r"a}\input{x}_$%&"}, {**PLANAR[1], "name": "a\nimport os"}, {**PLANAR[2], "name": "é"}]
+    rows = [
+        {**PLANAR[0], "name": r"a}\input{x}_$%&"},
+        {**PLANAR[1], "name": "a\nimport os"},
+        {**PLANAR[2], "name": "é"},
+    ]
     for names in (True, False):
         model = lw.compile(lw.modified_dh(rows, gravity=DOWN)).gravity_forces.symbolic(names=names)
         assert all(str(x).isascii() and str(x).isidentifier() for x in model.arguments)
@@ -227,13 +232,13 @@ def test_large_formulas_are_refused_in_words():
 
 def test_wrong_words_are_answered(two_link):
     kernel = two_link.mass_matrix
-    with pytest.raises(lw.UnknownNameError, match="unknown quantity in symbols 'masses'.*Did you mean 'mass'"):
+    with pytest.raises(lw.UnknownNameError, match=r"unknown quantity in symbols 'masses'.*Did you mean 'mass'"):
         kernel.symbolic("masses")
-    with pytest.raises(lw.UnknownNameError, match="unknown link in parameter 'forearm.mass'"):
+    with pytest.raises(lw.UnknownNameError, match=r"unknown link in parameter 'forearm.mass'"):
         kernel.symbolic(["forearm.mass"])
     with pytest.raises(lw.InputError, match="symbols: expected True, False or names such as 'mass'"):
         kernel.symbolic([3])
-    with pytest.raises(lw.InputError, match="symbols 'fore.rotation': expected a quantity among mass"):
+    with pytest.raises(lw.InputError, match=r"symbols 'fore.rotation': expected a quantity among mass"):
         kernel.symbolic("fore.rotation")
     with pytest.raises(lw.UnknownNameError, match="unknown output 'm'"):
         kernel.symbolic()["m"]

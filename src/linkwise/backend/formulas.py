@@ -45,8 +45,8 @@ def formulas(
             pass
     if written_size(program) > LARGEST:
         raise InputError(
-            f"{program.name}: expected formulas of at most {LARGEST:,} operations, got more. Use listing(), which names"
-            " what is used more than once, or formulas of parts, as mass_matrix and bias_forces."
+            f"{program.name}: expected formulas of at most {LARGEST:,} operations, got more. Use listing() (--listing),"
+            " which names what is used more than once, or formulas of parts, as mass_matrix and bias_forces."
         )
     exact = Atoms(MOST)
     nested = inlined(program, *inputs, number=lambda x: exact.number(x).expression())
@@ -82,7 +82,9 @@ def _factored(atoms: Atoms, terms: Sum) -> Any:
     shared = _common(list(terms))
     if len(terms) < 2 or not shared:
         return sympy.Add(*(product_of(atoms, m, c) for m, c in terms.items()))
-    number = reduce(lambda a, b: Fraction(gcd(a.numerator, b.numerator), _multiple(a, b)), terms.values())
+    number = Fraction(1)
+    if all(c.denominator in DENOMINATORS for c in terms.values()):
+        number = reduce(lambda a, b: Fraction(gcd(a.numerator, b.numerator), _multiple(a, b)), terms.values())
     number = -number if all(c < 0 for c in terms.values()) else number
     inverse = tuple((k, -p) for k, p in shared)
     inner = sympy.Add(*(product_of(atoms, times(m, inverse), c / number) for m, c in terms.items()))

@@ -11,6 +11,7 @@ import click
 
 from linkwise.cli import show
 from linkwise.cli.arguments import (
+    PICTURE,
     Command,
     OutputFile,
     json_option,
@@ -35,10 +36,11 @@ COLUMNS = {
 @click.option("--dh", "form", flag_value="dh", help="Print the modified Denavit-Hartenberg table.")
 @click.option("--khalil", "form", flag_value="khalil", help="Print Khalil's table of a chain or tree.")
 @click.option("--degrees", is_flag=True, help="Print the angles of a table in degrees.")
+@click.option("--plot", type=PICTURE, help="Where to draw the frames of the table: .png, .svg or .pdf, with --dh.")
 @robot_options
 @json_option
 def convert(
-    robot: str, out: Path | None, form: str | None, degrees: bool, as_json: bool, **options: Any
+    robot: str, out: Path | None, form: str | None, degrees: bool, plot: Path | None, as_json: bool, **options: Any
 ) -> None:
     """Write a robot in another format, or print it as a table, and say what the format cannot store.
 
@@ -48,7 +50,7 @@ def convert(
     Examples:
       linkwise convert arm.urdf arm.toml
       linkwise convert stanford stanford.urdf
-      linkwise convert arm.urdf --dh --degrees
+      linkwise convert arm.urdf --dh --degrees --plot frames.svg
       linkwise convert hand.urdf --khalil --lock thumb
       linkwise convert arm.urdf --dh --json
       linkwise convert gough_stewart hexapod.toml
@@ -59,15 +61,20 @@ def convert(
         raise click.UsageError("expected OUT.urdf, OUT.toml, --dh or --khalil, got none of them")
     if degrees and not form:
         raise click.UsageError("expected --dh or --khalil with --degrees, which prints their angles")
+    if plot and form != "dh":
+        raise click.UsageError("expected --dh with --plot, which draws the frames of that table")
     model = load(robot, **options)
     facts: dict[str, Any] = {"robot": model.name}
     table = None if not form else lw.dh.to_modified_dh(model) if form == "dh" else lw.dh.to_khalil(model)
     lost = lw.save(model, out) if out else ()
     if table and form:
+        if plot:
+            lw.dh.draw(lw.modified_dh(table.rows, name=model.name), plot)
         table = _in_degrees(table) if degrees else table
-        facts |= _facts(table) | {"angles": "degrees" if degrees else "radians"}
+        facts |= _facts(table) | {"angles": "degrees" if degrees else "radians", "plot": str(plot) if plot else None}
         if not as_json:
             _print(table, form, model.name, "deg" if degrees else "rad")
+            show.written({"plot": plot})
     if out:
         facts |= {"output": str(out), "lost": list(lost)}
         if not as_json:

@@ -14,6 +14,7 @@ from linkwise.cli.bench import bench
 from linkwise.cli.check import check
 from linkwise.cli.completion import completion
 from linkwise.cli.convert import convert
+from linkwise.cli.formulas import formulas
 from linkwise.cli.info import info
 from linkwise.cli.plan import plan
 from linkwise.cli.robots import robots
@@ -86,6 +87,7 @@ def cli() -> None:
       linkwise simulate arm.urdf --plot fall.png       how does it move, left alone?
       linkwise plan rr fast.toml --plot fast.png       how should it move?
       linkwise walk --speed 1.4 --film walk.png        how does a person walk?
+      linkwise formulas rr mass_matrix --latex         its equations in symbols
       linkwise convert arm.urdf arm.toml               another form of the same robot
       linkwise check robots/*.urdf                     for CI: exit code 1 when something is wrong
 
@@ -101,5 +103,5 @@ def reproduce(arguments: tuple[str, ...]) -> None:
     raise LinkwiseError("`linkwise reproduce` has left the command line. Run `make papers` in the repository.")
 
 
-for command in (info, torque, simulate, plan, walk, check, convert, robots, bench, completion, reproduce):
+for command in (info, torque, simulate, plan, walk, formulas, check, convert, robots, bench, completion, reproduce):
     cli.add_command(command)

@@ -18,7 +18,9 @@ WRITTEN = 5e-4  # by which 1.571 is off pi / 2
 ORDERS = ("alpha a d theta", "a alpha d theta", "alpha a theta d", "a d alpha theta", "theta alpha a d")
 
 
-def questions(rows: Sequence[Any], angles: Sequence[str], lengths: Sequence[str], unit: str, listed: bool) -> list[Note]:
+def questions(
+    rows: Sequence[Any], angles: Sequence[str], lengths: Sequence[str], unit: str, listed: bool
+) -> list[Note]:
     """What looks odd about the rows of a table, whose angles are in rad by now.
 
     Args:
@@ -54,7 +56,7 @@ def _of_angles(rows: Sequence[Any], angles: Sequence[str], unit: str) -> Iterato
 
 def _of_lengths(rows: Sequence[Any], lengths: Sequence[str]) -> Iterator[str]:
     long = [(k, name, getattr(row, name)) for k, row in enumerate(rows, start=1) for name in lengths]
-    for k, name, x in [v for v in long if abs(v[2]) > LONG and abs(v[2]) not in (90.0, 180.0, 270.0)][:1]:
+    for k, name, x in [v for v in long if abs(v[2]) > LONG and not looks_right(v[2])][:1]:
         yield f"{name} = {x:g} m in row {k} is long. If that is millimetres, divide by 1000."
 
 
@@ -64,14 +66,19 @@ def is_right(x: float) -> bool:
     return 0.5 < abs(turns) < 4.5 and abs(x - 0.5 * math.pi * round(turns)) < WRITTEN
 
 
+def looks_right(x: float) -> bool:
+    """Whether it does in rad or in degrees."""
+    return is_right(x) or abs(x) in (90.0, 180.0, 270.0)
+
+
 def _likely_order(rows: Sequence[Any]) -> str | None:
     """The order that rows read as (theta, d, a, alpha) may have been written in, if that is another one."""
     table = [(row.theta, row.d, row.a, row.alpha) for row in rows]
     lengths = [x for _, d, a, _ in table for x in (d, a)]
-    if any(is_right(x) or abs(x) in (90.0, 180.0, 270.0) for x in lengths):
+    if any(map(looks_right, lengths)):
         return min(ORDERS, key=lambda order: _oddities(table, order.split()))
     # of all axes parallel, but turned at right angles against each other: columns written backwards
-    turned = sum(is_right(theta) for theta, *_ in table)
+    turned = sum(looks_right(theta) for theta, *_ in table)
     return ORDERS[0] if turned > 1 and not any(alpha for *_, alpha in table) else None
 
 
@@ -80,6 +87,6 @@ def _oddities(table: Sequence[Sequence[float]], order: Sequence[str]) -> int:
     count = 0
     for row in table:
         for name, x in zip(order, row, strict=True):
-            angle = x == 0.0 or is_right(x) or abs(x) in (90.0, 180.0, 270.0)
+            angle = x == 0.0 or looks_right(x)
             count += (not angle) if name in ("theta", "alpha") else (angle and x != 0.0)
     return count

@@ -151,7 +151,7 @@ def in_row(k: int) -> Iterator[None]:
 class Reading(NamedTuple):
     """How the numbers of a table are to be read.
 
-    `angles` are "radians" or "degrees". `order` names the columns of rows that are sequences, such as "alpha a d theta".
+    `angles` are "radians" or "degrees"; `order` names the columns of rows that are sequences: "alpha a d theta".
     """
 
     angles: str = UNITS[0]
@@ -177,7 +177,8 @@ class Reading(NamedTuple):
         """A row with its angles in rad."""
         if self.angles == UNITS[0]:
             return row
-        return replace(row, **{name: radians(getattr(row, name)) for name in row.ANGLES})
+        angles: dict[str, Any] = {name: radians(getattr(row, name)) for name in row.ANGLES}
+        return replace(row, **angles)
 
 
 def table_of(kind: type[R], rows: Any, reading: Reading = Reading()) -> tuple[list[R], bool]:

@@ -32,9 +32,7 @@ WRITTEN: dict[str, Callable[..., Any]] = {
 }
 
 
-def inlined(
-    program: Program, *inputs: Sequence[Any], number: Callable[[float], Any] = lambda x: x
-) -> list[list[Any]]:
+def inlined(program: Program, *inputs: Sequence[Any], number: Callable[[float], Any] = lambda x: x) -> list[list[Any]]:
     """The outputs of a straight program, each flat, for one flat sequence of scalars for each input.
 
     `number` makes the scalar of a constant, where a float will not do.

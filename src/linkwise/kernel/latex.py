@@ -24,7 +24,8 @@ def escaped(name: str) -> str:
     """A name in a formula: letters and digits upright, an underscore in place of all else; numbers as they are."""
     if re.fullmatch(r"[a-z]{0,2}[0-9]+|[A-Za-z]", name):
         return name
-    return "\\mathrm{%s}" % "".join(c if c.isalnum() else "\\_" for c in name)
+    upright = "".join(c if c.isalnum() else "\\_" for c in name)
+    return f"\\mathrm{{{upright}}}"
 
 
 def below(head: str, *parts: str) -> str:
@@ -33,7 +34,7 @@ def below(head: str, *parts: str) -> str:
 
 
 def quantity(name: str) -> str:
-    """The sign of an input or output: q, \\dot{q}, \\tau, M, or its name."""
+    """The sign of an input or output: q, q with dots, a Greek letter, M, or its name."""
     order = MOTION.index(name) if name in MOTION else 0
     if order and order < len(DOTS):
         return f"{DOTS[order]}{{q}}"

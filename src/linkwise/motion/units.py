@@ -22,6 +22,7 @@ UNITS = {"rad": 1.0, "deg": DEGREE, "degree": DEGREE, "degrees": DEGREE, "°": D
          "ms": 1e-3}  # fmt: skip
 HEAD = re.compile(r"(.*\S)\s*[\[(]\s*(rad|deg|degrees?|°|mm?|m?s)(\s*/\s*s(?:\^?[23]|²|³)?)?\s*[\])]")
 FAR = 4.0 * pi  # rad, beyond which a joint with limits hardly ever goes
+FARTHER = 3.0  # times its limit, of which degrees are 57 for each rad
 
 
 def in_si(table: Table, robot: Robot, angles: str) -> Table:
@@ -67,7 +68,9 @@ def _angles(robot: Robot) -> Iterator[str]:
         for part in turns:
             yield from (f"{start}{part}" for start in ("", "pose.", f"{joint}.", f"q.{joint}."))
         for word in ("velocity", "acceleration"):
-            yield from (f"{word}.{v}" for v, length in zip(slot.kind.velocities, slot.kind.lengths, strict=True) if not length)
+            yield from (
+                f"{word}.{v}" for v, length in zip(slot.kind.velocities, slot.kind.lengths, strict=True) if not length
+            )
 
 
 def degrees_question(robot: Robot, q: Array) -> str | None:
@@ -81,7 +84,7 @@ def degrees_question(robot: Robot, q: Array) -> str | None:
         if np.any(x * DEGREE > limits.upper + slack) or np.any(x * DEGREE < limits.lower - slack):
             return None
         largest = float(x[np.argmax(np.abs(x))])
-        if abs(largest) > max(FAR, abs(worst[0])) and not limits.lower <= largest <= limits.upper:
+        if abs(largest) > max(FAR, FARTHER * max(abs(limits.lower), abs(limits.upper)), abs(worst[0])):
             worst = (largest, joint.name, limits.upper if largest > 0.0 else limits.lower)
     if not worst[1]:
         return None

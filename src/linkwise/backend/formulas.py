@@ -8,6 +8,7 @@ from functools import reduce
 from math import gcd
 from typing import Any
 
+from linkwise.backend.angle_sums import contracted
 from linkwise.backend.terms import ONE, Atoms, Monomial, Sum, Terms, TooManyTermsError, product_of, times
 from linkwise.errors import InputError
 from linkwise.files import required
@@ -40,7 +41,7 @@ def formulas(
             if sum(x.size() for group in found for x in group) > LARGEST:
                 raise TooManyTermsError("too many terms")
             first = {k for head in heads for m in atoms.of(head).terms for k, _ in m}
-            return [[_decimal(_grouped(x.contracted(), first)) for x in group] for group in found]
+            return [[_decimal(_grouped(contracted(x), first)) for x in group] for group in found]
         except TooManyTermsError:
             pass
     if written_size(program) > LARGEST:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations
 from math import isfinite, isqrt, pi
 from typing import Any
 
@@ -138,10 +137,10 @@ class Terms:
         self.atoms, self.terms = atoms, terms
 
     def __add__(self, other: Any) -> Terms:
-        return self._plus(self._lifted(other), 1)
+        return self.plus(self._lifted(other))
 
     def __sub__(self, other: Any) -> Terms:
-        return self._plus(self._lifted(other), -1)
+        return self.plus(self._lifted(other), -1)
 
     def __neg__(self) -> Terms:
         return Terms(self.atoms, {m: -c for m, c in self.terms.items()})
@@ -193,21 +192,8 @@ class Terms:
         """About how many factors it is written with."""
         return sum(self.atoms.size(k) for m in self.terms for k, _ in m)
 
-    def contracted(self) -> Terms:
-        """The same with sines and cosines of sums of angles, wherever two terms become one by them."""
-        terms, changed = dict(self.terms), True
-        while changed:
-            changed = False
-            for m in list(terms):
-                found = _contraction(self.atoms, terms, m) if m in terms else None
-                if found:
-                    twin, new = found
-                    del terms[m], terms[twin]
-                    terms = Terms(self.atoms, terms)._plus(new, 1).terms
-                    changed = True
-        return Terms(self.atoms, dict(_with_squared_sines(self.atoms, terms)))
-
-    def _plus(self, other: Terms, sign: int) -> Terms:
+    def plus(self, other: Terms, sign: int = 1) -> Terms:
+        """The sum with as many times another one."""
         total = dict(self.terms)
         for m, c in other.terms.items():
             total[m] = total.get(m, 0) + sign * c
@@ -228,39 +214,6 @@ def product_of(atoms: Atoms, monomial: Monomial, coefficient: Fraction) -> Any:
     sympy = atoms.sympy
     number = sympy.Rational(coefficient.numerator, coefficient.denominator)
     return sympy.Mul(number, *(atoms.expressions[k] ** p for k, p in monomial))
-
-
-def _contraction(atoms: Atoms, terms: Sum, m: Monomial) -> tuple[Monomial, Terms] | None:
-    """A term that with m is one sine or cosine of a sum or a difference of angles, times what they share; and that."""
-    a = terms[m]
-    for (i, _), (j, _) in combinations([f for f in m if f[0] in atoms.angle and f[1] > 0], 2):
-        rest = times(m, ((i, -1), (j, -1)))
-        twin = times(rest, ((atoms.other(i), 1), (atoms.other(j), 1)))
-        b = terms.get(twin)
-        if b is None or abs(b) != abs(a) or twin == m:
-            continue
-        (f, A), (g, B) = atoms.angle[i], atoms.angle[j]
-        if f == g:  # cos A cos B -+ sin A sin B
-            sign, angle = (a if f == "cos" else b), A + B if a != b else A - B
-            whole = atoms.sympy.cos(angle)
-        else:  # sin A cos B +- cos A sin B
-            A, B = (A, B) if f == "sin" else (B, A)
-            sign, whole = a, atoms.sympy.sin(A + B if a == b else A - B)
-        return twin, atoms.of(whole) * Terms(atoms, {rest: sign})
-    return None
-
-
-def _with_squared_sines(atoms: Atoms, terms: Sum) -> Iterator[tuple[Monomial, Fraction]]:
-    """The terms with x - x cos^2 written as x sin^2."""
-    left = dict(terms)
-    for m, c in terms.items():
-        for k, p in m:
-            if m in left and atoms.angle.get(k, ("",))[0] == "cos" and p == 2:
-                rest = tuple(f for f in m if f[0] != k)
-                if left.get(rest) == -c:
-                    del left[m], left[rest]
-                    yield times(rest, ((atoms.other(k), 2),)), -c
-    yield from left.items()
 
 
 def times(m: Monomial, factors: Monomial) -> Monomial:

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from linkwise.errors import InputError
-from linkwise.figures import COLOURS, LIMIT, drawn, style
+from linkwise.figures import drawn, style
 from linkwise.formats.dh import modified_dh
+from linkwise.formats.dh_scene import scene
 from linkwise.formats.dh_writer import to_modified_dh
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
@@ -22,10 +20,7 @@ from linkwise.vector import Vec3
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
-
 NEAR = 1e-9  # of the largest number: what is round-off
-BLUE, RED, LINK, JOINT, SLIDE = COLOURS[0], LIMIT, "#b9c0ca", "#5b6472", COLOURS[1]
 
 
 class Step(NamedTuple):
@@ -76,8 +71,11 @@ def draw(
 
         rows = len(steps)
         figure = Figure(figsize=(9.6, 4.8 if rows < 9 else 0.3 * rows + 2.1))
-        scene: Any = figure.add_axes((0.0, 0.0, 0.6, 0.94), projection="3d", computed_zorder=False)
-        _scene(scene, steps, convention, view)
+        frames = {0: steps[0].before} | {s.number: s.after for s in steps}
+        ways = [(s.before.p, s.corner, s.after.p) for s in steps]
+        joints = [(s.before if convention == "standard" else s.after, s.joint.freedom.slides) for s in steps]
+        axes = figure.add_axes((0.0, 0.0, 0.6, 0.94), projection="3d", computed_zorder=False)
+        scene(axes, frames, ways, joints, view)
         _table(figure.add_axes((0.6, 0.04, 0.39, 0.84)), steps, convention)
         figure.text(0.02, 0.95, f"{kept.name}: {convention} DH parameters", fontsize=11, weight="bold", va="center")
         figure.text(0.98, 0.95, "lengths in m, angles in rad", ha="right", va="center")
@@ -93,12 +91,12 @@ def _row(joint: Joint, convention: str) -> tuple[float, float, float, float] | N
     if joint.mimic or not (kind.turns or kind.slides):
         return None
     if convention == "standard":
-        theta, alpha = math.atan2(R.y.x, R.x.x), math.atan2(R.z.y, R.z.z)
+        theta, alpha = _angle(R.y.x, R.x.x), _angle(R.z.y, R.z.z)
         d, a = p.z, p.x * math.cos(theta) + p.y * math.sin(theta)
         own = R.z.x, p.y * math.cos(theta) - p.x * math.sin(theta)
         axis, anchor = R.T @ Vec3(0.0, 0.0, 1.0), -(R.T @ p)
     else:
-        theta, alpha = math.atan2(-R.x.y, R.x.x), math.atan2(-R.y.z, R.z.z)
+        theta, alpha = _angle(-R.x.y, R.x.x), _angle(-R.y.z, R.z.z)
         d, a = p.z * math.cos(alpha) - p.y * math.sin(alpha), p.x
         own = R.x.z, p.y * math.cos(alpha) + p.z * math.sin(alpha)
         axis, anchor = Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0)
@@ -106,6 +104,12 @@ def _row(joint: Joint, convention: str) -> tuple[float, float, float, float] | N
     # what the four numbers cannot say, and an axis elsewhere
     left = (own[0], own[1] / size, *(joint.axis - axis), *((joint.anchor - anchor) * (1.0 / size)))
     return (theta, d, a, alpha) if all(abs(x) < NEAR for x in left) else None
+
+
+def _angle(y: float, x: float) -> float:
+    """The angle of a point; half a turn is positive."""
+    angle = math.atan2(y, x)
+    return math.pi if angle < NEAR - math.pi else angle
 
 
 def _steps(robot: Robot, convention: str, at: Any) -> Iterator[Step]:
@@ -165,109 +169,3 @@ def angle_text(x: float) -> str:
     above, below = abs(part) // (common or 1), 12 // (common or 1)
     text = "0" if not part else f"{above if above != 1 else ''}π{f'/{below}' if below != 1 else ''}"
     return f"-{text}" if part < 0 else text
-
-
-# ---- the scene
-
-
-def _scene(axes: Any, steps: Sequence[Step], convention: str, view: tuple[float, float]) -> None:
-    """Links, joints, and the frames with their labels."""
-    frames = {0: steps[0].before} | {s.number: s.after for s in steps}
-    points = np.array([list(X.p) for X in frames.values()] + [list(s.corner) for s in steps])
-    size = float(np.max(np.ptp(points, axis=0))) or 1.0
-    seen = _seen_from(view)
-    axes.set(autoscalex_on=False, autoscaley_on=False, autoscalez_on=False)
-    _ground(axes, size)
-    for s in steps:
-        way = np.array([list(s.before.p), list(s.corner), list(s.after.p)])
-        axes.plot(*way.T, color=LINK, lw=7.0, solid_capstyle="round", solid_joinstyle="round", zorder=1)
-    of_joints = {s.number: (s.before if convention == "standard" else s.after, s.joint.freedom.slides) for s in steps}
-    for X, slides in of_joints.values():
-        _joint(axes, X, slides, size)
-    ends = [points]
-    for letter, column, length, colour in (("x", 0, 0.2, RED), ("z", 2, 0.32, BLUE)):
-        ends.append(_axes(axes, frames, letter, column, length * size, colour, seen))
-    for artist in (*axes.lines, *axes.collections):
-        artist.set_clip_on(False)
-    axes.set_axis_off()
-    axes.set_proj_type("ortho")
-    axes.view_init(*view)
-    _fit(axes, np.concatenate(ends), seen)
-
-
-def _seen_from(view: tuple[float, float]) -> Array:
-    """Rows: the directions to the right, up, and towards the eye."""
-    up, around = np.radians(view)
-    right = [-np.sin(around), np.cos(around), 0.0]
-    eye = [np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)]
-    return np.array([right, np.cross(eye, right), eye])
-
-
-def _fit(axes: Any, points: Array, seen: Array) -> None:
-    """Show a cube about the points, so large that they fill the picture, with equal units along all axes."""
-    from mpl_toolkits.mplot3d import proj3d
-
-    low, high = np.min(points @ seen.T, axis=0), np.max(points @ seen.T, axis=0)
-    centre = seen.T @ (0.5 * (low + high))
-
-    def show(half: float) -> None:
-        axes.set_box_aspect((1.0, 1.0, 1.0))
-        axes.set(xlim=centre[0] + np.array([-half, half]), ylim=centre[1] + np.array([-half, half]))
-        axes.set_zlim(*(centre[2] + np.array([-half, half])))
-
-    show(1.0)
-    x, _, _ = proj3d.proj_transform(*np.transpose([centre, centre + seen[0]]), axes.get_proj())
-    place, figure = axes.get_position(), axes.figure.get_size_inches()
-    room = np.array([place.width * figure[0] / (place.height * figure[1]), 1.0]) * axes.viewLim.height
-    show(float(np.max((high - low)[:2] * abs(x[1] - x[0]) / (0.84 * room))))
-
-
-def _axes(
-    axes: Any, frames: dict[int, Pose], letter: str, column: int, length: float, colour: str, seen: Array
-) -> Array:
-    """One axis of every frame, as arrows; those that lie on each other have one label. Returns their ends."""
-    from matplotlib.patheffects import withStroke
-
-    found: dict[tuple[float, ...], tuple[Any, Any, list[int]]] = {}
-    for k, T in frames.items():
-        start, along = np.array(list(T.p)), np.array(list(T.R.column(column)))
-        key = tuple(np.round(np.concatenate([start / length, along]), 6) + 0.0)
-        found.setdefault(key, (start, along, []))[2].append(k)
-    for start, along, numbers in found.values():
-        axes.quiver(*start, *(along * length), color=colour, lw=1.8, arrow_length_ratio=0.16, zorder=4)
-        right, up, _ = seen @ along
-        label = "$" + ",\\,".join(f"{letter}_{{{k}}}" for k in numbers) + "$"
-        text = axes.text(*(start + along * length * 1.06), label, color=colour, zorder=5)
-        text.set(ha="left" if right > 0.35 else "right" if right < -0.35 else "center", parse_math=True)
-        text.set(va="bottom" if up > 0.35 else "top" if up < -0.35 else "center", fontsize=12.5)
-        text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
-    return np.array([start + along * length for start, along, _ in found.values()])
-
-
-def _ground(axes: Any, size: float) -> None:
-    """A plate below the base."""
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
-    h = 0.13 * size
-    plate = Poly3DCollection(
-        [[(-h, -h, 0), (h, -h, 0), (h, h, 0), (-h, h, 0)]], facecolor="#e6e9ee", edgecolor="#c3c9d2"
-    )
-    plate.set_zorder(0)
-    axes.add_collection3d(plate)
-
-
-def _joint(axes: Any, T: Pose, slides: bool, size: float) -> None:
-    """A drum about the axis of a joint that turns, a box along that of one that slides."""
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
-    sides = 4 if slides else 20
-    radius, half = (0.036 if slides else 0.032) * size, (0.085 if slides else 0.055) * size
-    R, p = np.array([list(r) for r in T.R]), np.array(list(T.p))
-    angle = np.linspace(0.0, 2.0 * np.pi, sides + 1) + (np.pi / 4.0 if slides else 0.0)
-    ring = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.zeros_like(angle)])
-    low, high = (p[:, None] + R @ (ring + np.array([[0.0], [0.0], [z]])) for z in (-half, half))
-    faces = [[low[:, k], low[:, k + 1], high[:, k + 1], high[:, k]] for k in range(sides)]
-    faces += [list(low.T), list(high.T)]
-    body = Poly3DCollection(faces, facecolors=SLIDE if slides else JOINT, shade=True)
-    body.set_zorder(2)
-    axes.add_collection3d(body)

@@ -70,7 +70,7 @@ class Symbols(Options):
         own = {f.name: getattr(options, f.name) for f in fields(Options)}
         field = robot.gravity if options.gravity is None else options.gravity
         field = ZERO3 if isinstance(field, str) else field  # an input already
-        wanted = _wanted(robot, field, symbols) | _wanted(robot, field, options.parameters)
+        wanted = _wanted(robot, field, (*_words(symbols), *options.parameters))
         return cls(**{**own, "parameters": ()}, numbers=tuple(Naming(robot, names).numbers(wanted, field)))
 
     def ports(self, robot: Robot, algorithm: Algorithm, order: int = 0) -> list[Port]:
@@ -117,14 +117,21 @@ def is_distal(joint: Joint) -> bool:
 Wanted = dict[tuple[str, str], list[int]]  # components by quantity and name of the item
 
 
-def _wanted(robot: Robot, gravity: Vec3, symbols: Any) -> Wanted:
-    """The numbers that quantities and paths ask for; zeros are left out unless they are named themselves."""
-    words = ((*LETTERS, GRAVITY) if symbols else ()) if isinstance(symbols, bool) else symbols
-    words = (words,) if isinstance(words, str) or not isinstance(words, Iterable) else words
-    found: Wanted = {}
+def _words(symbols: Any) -> tuple[str, ...]:
+    """The quantities and paths that are asked for."""
+    if isinstance(symbols, bool):
+        return (*LETTERS, GRAVITY) if symbols else ()
+    words = (symbols,) if isinstance(symbols, str) or not isinstance(symbols, Iterable) else tuple(symbols)
     for word in words:
         if not isinstance(word, str):
             raise InputError(f"symbols: expected True, False or names such as 'mass' or 'hand.mass', got {word!r}.")
+    return words
+
+
+def _wanted(robot: Robot, gravity: Vec3, words: Iterable[str]) -> Wanted:
+    """The numbers that quantities and paths ask for; zeros are left out unless they are named themselves."""
+    found: Wanted = {}
+    for word in words:
         if word == GRAVITY:
             found[GRAVITY, ""] = [k for k, x in enumerate(gravity) if x]
         elif word in LETTERS:

@@ -16,7 +16,8 @@ from linkwise.kernel.options import Options
 from linkwise.robot import parameters
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
-from linkwise.robot.tree import ROUND_OFF, Tree
+from linkwise.robot.round_off import ROUND_OFF
+from linkwise.robot.tree import Tree
 from linkwise.vector import ZERO3, Vec3
 
 if TYPE_CHECKING:

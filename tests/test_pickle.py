@@ -148,6 +148,11 @@ def errors():
     return [*found, noted, stopped()]
 
 
+def formulas():
+    found = lw.compile(lw.load("rr")).mass_matrix.symbolic("mass")
+    return found, found.numbers
+
+
 def kernels():
     """Kernels of all sorts, with options."""
     rr, rng = lw.load("rr"), np.random.default_rng(0)
@@ -176,6 +181,7 @@ ONES = {
     "kinds of joints": (lambda: [*KINDS.values(), Screw(0.3)], lambda kinds: [(k.name, k.units) for k in kinds]),
     "kernels": (kernels, lambda pairs: [(k.inputs, k.outputs, k.count(), k(*x)) for k, x in pairs]),
     "results of kernels": (lambda: [k(*x) for k, x in kernels()], None),
+    "formulas": (formulas, lambda found: [found[0].text(), found[1]]),
     "dynamics": (lambda: lw.compile(ARM), lambda d: (d.robot, d.mass_matrix(np.ones(7)), len(d.robot.loops))),
     "looped": (looped, lambda d: (d.robot, d.positions(d.robot.q()))),
     "platform": (delta, lambda p: (p.robot, p.positions(POSE), p.drive_jacobian(POSE))),

@@ -178,13 +178,18 @@ def _unusable(path: str | PathLike[str], verb: str, why: OSError | ValueError | 
     return InputError(f"{os.fspath(path)[:200]!r}: expected a file that can be {verb}, got: {reason}.")
 
 
+# the extra of ours that brings a package, and what does without it
+EXTRAS = {"sympy": ("symbolic", "")}
+
+
 def required(module: str, what: str) -> Any:
     """A module that Linkwise does not bring itself."""
     try:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
+        extra, instead = EXTRAS.get(package, ("tables", ", or save to .npz or .csv"))
         raise InputError(
             f"{what}: expected the package {package!r} to be installed, got none."
-            f" Install it with: pip install 'linkwise[tables]', or save to .npz or .csv."
+            f" Install it with: pip install 'linkwise[{extra}]'{instead}."
         ) from error

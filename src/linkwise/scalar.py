@@ -1,6 +1,6 @@
-"""Elementary functions of any scalar: a float, a complex number, or anything with methods of these names.
+"""Elementary functions of any scalar: a float, a complex number, anything with methods of these names, or SymPy's.
 
-An algorithm written with these runs on numbers and on traced expressions alike.
+An algorithm written with these runs on numbers, on traced expressions and on symbols of SymPy alike.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
         return math.atan2(y, x)
     if isinstance(y, (*NUMBERS, complex)) and isinstance(x, (*NUMBERS, complex)):
         return _complex_angle(complex(y), complex(x))
-    return x.atan2_of(y) if isinstance(y, NUMBERS) or _has_parts(x) else y.atan2(x)
+    return _call(x, "atan2_of", y) if isinstance(y, NUMBERS) or _has_parts(x) else _call(y, "atan2", x)
 
 
 def _complex_angle(y: complex, x: complex) -> complex:
@@ -57,7 +57,7 @@ def sign(x: Scalar) -> Scalar:
     """-1, 0 or 1; the sign of zero is zero."""
     if isinstance(x, complex):
         x = x.real
-    return float(x > 0) - float(x < 0) if isinstance(x, NUMBERS) else x.sign()
+    return float(x > 0) - float(x < 0) if isinstance(x, NUMBERS) else _call(x, "sign")
 
 
 def absolute(x: Scalar) -> Scalar:
@@ -90,7 +90,7 @@ def less(a: Scalar, b: Scalar) -> Scalar:
         b = b.real
     if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
         return float(a < b)
-    return b.greater(a) if isinstance(a, NUMBERS) or _has_parts(b) else a.less(b)
+    return _call(b, "greater", a) if isinstance(a, NUMBERS) or _has_parts(b) else _call(a, "less", b)
 
 
 def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
@@ -100,7 +100,7 @@ def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     for x in (a, b):
         if _has_parts(x):  # each of which is chosen
             return x.choose(condition, a, b)
-    return condition.where(a, b)
+    return _call(condition, "where", a, b)
 
 
 def tolerance(x: Scalar, of_float64: float, of_float32: float) -> float:
@@ -134,7 +134,7 @@ def _extreme(a: Scalar, b: Scalar, method: str, first: Callable[[float, float], 
     if isinstance(a, (*NUMBERS, complex)) and isinstance(b, (*NUMBERS, complex)):
         return a if first(a.real, b.real) or a != a else b
     one, other = (b, a) if isinstance(a, NUMBERS) or _has_parts(b) else (a, b)
-    return getattr(one, method)(other)
+    return _call(one, method, other)
 
 
 def _has_parts(x: Scalar) -> bool:
@@ -143,4 +143,14 @@ def _has_parts(x: Scalar) -> bool:
 
 
 def _other(x: Scalar, method: str, of_complex: Any) -> Scalar:
-    return of_complex(x) if isinstance(x, complex) else getattr(x, method)()
+    return of_complex(x) if isinstance(x, complex) else _call(x, method)
+
+
+def _call(x: Scalar, method: str, *others: Scalar) -> Scalar:
+    """A method of a scalar; where it has none, the function of SymPy."""
+    found = getattr(x, method, None)
+    if found is not None:
+        return found(*others)
+    from linkwise.expressions import function_of
+
+    return function_of(x, method)(x, *others)

@@ -34,6 +34,9 @@ def files(folder, request):
     (folder / "robots").mkdir()
     shutil.copy("arm.urdf", "robots/arm.urdf")
     lw.save(lw.gough_stewart(), "hexapod.toml")
+    head, *rows = (folder / "swing.csv").read_text().splitlines()
+    turned = [[x if k == 0 else str(np.degrees(float(x))) for k, x in enumerate(row.split(","))] for row in rows]
+    (folder / "swing_in_degrees.csv").write_text("\n".join([head, *map(",".join, turned)]))
     t = np.linspace(0.0, 1.0, 21)
     poses = {"t": t, "x": 0.05 * np.sin(t), "y": 0.0 * t, "z": 0.75 + 0.0 * t}
     write("poses.csv", poses | dict.fromkeys(("rx", "ry", "rz"), 0.0 * t))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import linkwise as lw
+
 ROOT = Path(__file__).parents[2]
 PAGES = [
     "README.md",
@@ -21,6 +23,7 @@ PAGES = [
     "docs/planning.md",
     "docs/paths.md",
     "docs/walking.md",
+    "docs/teaching.md",
 ]
 
 
@@ -34,3 +37,11 @@ def test_code_blocks_run(page, monkeypatch, tmp_path):
     space = {}
     for block in blocks:
         exec(compile(block, page, "exec"), space)
+
+
+def test_formulas_on_pages_are_those_that_are_printed(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "teaching.md").read_text()
+    before, formula = re.search(r"```python\n([^`]*)```\n\n\$\$\n(.*?)\$\$", text, flags=re.DOTALL).groups()
+    exec(before, {"lw": lw})
+    assert capsys.readouterr().out == formula

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 
 from linkwise.cli import show
 from linkwise.cli.arguments import (
+    PICTURE,
     Command,
     OutputFile,
     json_option,
@@ -33,9 +35,13 @@ COLUMNS = {
 @click.argument("out", type=OutputFile(".urdf", ".toml"), required=False)
 @click.option("--dh", "form", flag_value="dh", help="Print the modified Denavit-Hartenberg table.")
 @click.option("--khalil", "form", flag_value="khalil", help="Print Khalil's table of a chain or tree.")
+@click.option("--degrees", is_flag=True, help="Print the angles of a table in degrees.")
+@click.option("--plot", type=PICTURE, help="Where to draw the frames of the table: .png, .svg or .pdf, with --dh.")
 @robot_options
 @json_option
-def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **options: Any) -> None:
+def convert(
+    robot: str, out: Path | None, form: str | None, degrees: bool, plot: Path | None, as_json: bool, **options: Any
+) -> None:
     """Write a robot in another format, or print it as a table, and say what the format cannot store.
 
     OUT ends in .toml, which stores everything, or in .urdf.
@@ -44,7 +50,7 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
     Examples:
       linkwise convert arm.urdf arm.toml
       linkwise convert stanford stanford.urdf
-      linkwise convert arm.urdf --dh
+      linkwise convert arm.urdf --dh --degrees --plot frames.svg
       linkwise convert hand.urdf --khalil --lock thumb
       linkwise convert arm.urdf --dh --json
       linkwise convert gough_stewart hexapod.toml
@@ -53,14 +59,22 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
 
     if not out and not form:
         raise click.UsageError("expected OUT.urdf, OUT.toml, --dh or --khalil, got none of them")
+    if degrees and not form:
+        raise click.UsageError("expected --dh or --khalil with --degrees, which prints their angles")
+    if plot and form != "dh":
+        raise click.UsageError("expected --dh with --plot, which draws the frames of that table")
     model = load(robot, **options)
     facts: dict[str, Any] = {"robot": model.name}
     table = None if not form else lw.dh.to_modified_dh(model) if form == "dh" else lw.dh.to_khalil(model)
     lost = lw.save(model, out) if out else ()
     if table and form:
-        facts |= _facts(table)
+        if plot:
+            lw.dh.draw(lw.modified_dh(table.rows, name=model.name), plot)
+        table = _in_degrees(table) if degrees else table
+        facts |= _facts(table) | {"angles": "degrees" if degrees else "radians", "plot": str(plot) if plot else None}
         if not as_json:
-            _print(table, form, model.name)
+            _print(table, form, model.name, "deg" if degrees else "rad")
+            show.written({"plot": plot})
     if out:
         facts |= {"output": str(out), "lost": list(lost)}
         if not as_json:
@@ -68,6 +82,14 @@ def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **opt
             _print_lost(lost, f"a {out.suffix} file")
     if as_json:
         show.as_json(facts)
+
+
+def _in_degrees(table: Table) -> Table:
+    rows = [
+        dataclasses.replace(row, **{name: math.degrees(getattr(row, name)) for name in row.ANGLES})
+        for row in table.rows
+    ]
+    return dataclasses.replace(table, rows=tuple(rows))
 
 
 def _facts(table: Table) -> dict[str, Any]:
@@ -89,8 +111,8 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and abs(value) == float("inf") else value
 
 
-def _print(table: Table, form: str, name: str) -> None:
-    columns = COLUMNS[form]
+def _print(table: Table, form: str, name: str, unit: str) -> None:
+    columns = {key: title.replace("rad", unit) for key, title in COLUMNS[form].items()}
     if form == "dh" and any(row.antecedent is not None for row in table.rows):
         columns = {"antecedent": "antecedent"} | columns
     title = "modified DH parameters" if form == "dh" else "Khalil's parameters"

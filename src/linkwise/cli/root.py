@@ -14,6 +14,7 @@ from linkwise.cli.bench import bench
 from linkwise.cli.check import check
 from linkwise.cli.completion import completion
 from linkwise.cli.convert import convert
+from linkwise.cli.formulas import formulas
 from linkwise.cli.info import info
 from linkwise.cli.plan import plan
 from linkwise.cli.robots import robots
@@ -88,6 +89,7 @@ def cli() -> None:
       linkwise plan rr fast.toml --plot fast.png       how should it move?
       linkwise walk --speed 1.4 --film walk.png        how does a person walk?
       linkwise view arm.urdf swing.csv                 what does it look like?
+      linkwise formulas rr mass_matrix --latex         its equations in symbols
       linkwise convert arm.urdf arm.toml               another form of the same robot
       linkwise check robots/*.urdf                     for CI: exit code 1 when something is wrong
 
@@ -103,5 +105,6 @@ def reproduce(arguments: tuple[str, ...]) -> None:
     raise LinkwiseError("`linkwise reproduce` has left the command line. Run `make papers` in the repository.")
 
 
-for command in (info, torque, simulate, plan, walk, view, check, convert, robots, bench, completion, reproduce):
+COMMANDS = (info, torque, simulate, plan, walk, view, formulas, check, convert, robots, bench, completion, reproduce)
+for command in COMMANDS:
     cli.add_command(command)

@@ -40,17 +40,19 @@ if TYPE_CHECKING:
 )
 @output_option
 @plot_option
+@click.option("--degrees", is_flag=True, help="Angles and their rates in the file are in degrees.")
 @click.option("--ignore-extra", is_flag=True, help="Leave out columns that belong to no joint.")
 @robot_options
 @json_option
 def torque(
     robot: str, trajectory: str, shakes: Sequence[Setting], externals: Sequence[Setting], wrenches: bool, rates: bool,
-    output: Path | None, plot: Path | None, ignore_extra: bool, as_json: bool, **options: Any,
+    output: Path | None, plot: Path | None, degrees: bool, ignore_extra: bool, as_json: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Compute the torques along a motion, and check the robot's limits: exit code 1 when one is exceeded.
 
     TRAJECTORY is a .csv file with a header, a .parquet file, or an .npz archive. Columns are `t` or `time`; `elbow` or
-    `q.elbow` for the position of the joint elbow; and optionally `qd.elbow`, `qdd.elbow`, `qddd.elbow`. An archive has
+    `q.elbow` for the position of the joint elbow; and optionally `qd.elbow`, `qdd.elbow`, `qddd.elbow`. Numbers are in
+    rad, m and s, unless a name ends in another unit, such as `elbow [deg]`, or you give --degrees. An archive has
     arrays t and q, optionally qd, qdd, qddd, and `names`, the joints in their order. A limit may be exceeded by a
     thousandth of it, as in plans.
 
@@ -77,6 +79,7 @@ def torque(
       linkwise torque arm.urdf swing.csv --output torques.csv --plot torques.png
       linkwise torque arm.urdf swing.csv --payload 2.5,0,0,0.1@tool
       linkwise torque arm.urdf swing.csv --rates --output rates.csv
+      linkwise torque arm.urdf swing_in_degrees.csv --degrees
       linkwise torque arm.urdf swing.csv --external tool=0,0,-20,0,0,0 --wrenches -o all.npz
       linkwise torque arm.urdf swing.csv --side soft.toml -o feedforward.csv
       linkwise torque arm.urdf swing.csv --no-friction --base-motion z=0.05,1.5 --json
@@ -88,7 +91,8 @@ def torque(
     from linkwise.motion.torques import torques_along
 
     model = load(robot, **options)
-    motion = read(trajectory, model, ignore_extra=ignore_extra, jerks=rates)
+    unit = "degrees" if degrees else "radians"
+    motion = read(trajectory, model, ignore_extra=ignore_extra, jerks=rates, angles=unit)
     surrounded = around(shakes, externals)
     result = torques_along(model, motion, **surrounded, wrenches=wrenches, rates=rates)
     payloads = [{"frame": frame, "mass": mass, "com": com} for frame, (mass, *com) in options["payloads"]]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from linkwise.formats.dh_rows import BASE, SIGMA, AnyRow, DHRow, KhalilRow, antecedents, in_row, table_of
+from linkwise.formats.dh_questions import questions
+from linkwise.formats.dh_rows import BASE, SIGMA, AnyRow, DHRow, KhalilRow, Reading, antecedents, in_row, table_of
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.robot import GRAVITY, Robot
@@ -21,7 +22,13 @@ R = TypeVar("R", DHRow, KhalilRow)
 
 
 def standard_dh(
-    rows: Iterable[AnyRow], *, name: str = "robot", gravity: Any = GRAVITY, frames: Iterable[Frame] = ()
+    rows: Iterable[AnyRow],
+    *,
+    angles: str = "radians",
+    order: str | Sequence[str] | None = None,
+    name: str = "robot",
+    gravity: Any = GRAVITY,
+    frames: Iterable[Frame] = (),
 ) -> Robot:
     """The robot of a standard (distal) Denavit-Hartenberg table: a chain, or a tree where rows name antecedents.
 
@@ -34,6 +41,8 @@ def standard_dh(
 
     Args:
         rows: each a `DHRow`, a mapping with its fields, or a tuple (theta, d, a, alpha[, kind]).
+        angles: "radians", or "degrees" for theta and alpha of a table in degrees; limits stay in rad.
+        order: of the columns of tuples, by name, where it is another one: "alpha a d theta", as Craig has them.
         name: of the robot.
         gravity: acceleration of free fall in the axes of frame 0, the link "base".
         frames: further frames on links.
@@ -43,11 +52,17 @@ def standard_dh(
         X = _turned(rot_z, row.theta) @ _moved(z=row.d) @ _moved(x=row.a) @ _turned(rot_x, row.alpha)
         return row.joint(k, parent, row.kind, X, axis=X.R.T @ EZ, anchor=X.inverse().p)
 
-    return _of_table(table_of(DHRow, rows), place, name, gravity, frames)
+    return _of_table(DHRow, rows, Reading(angles, order), place, name, gravity, frames)
 
 
 def modified_dh(
-    rows: Iterable[AnyRow], *, name: str = "robot", gravity: Any = GRAVITY, frames: Iterable[Frame] = ()
+    rows: Iterable[AnyRow],
+    *,
+    angles: str = "radians",
+    order: str | Sequence[str] | None = None,
+    name: str = "robot",
+    gravity: Any = GRAVITY,
+    frames: Iterable[Frame] = (),
 ) -> Robot:
     """The robot of a modified (proximal) Denavit-Hartenberg table: a chain, or a tree where rows name antecedents.
 
@@ -59,6 +74,8 @@ def modified_dh(
 
     Args:
         rows: each a `DHRow`, a mapping with its fields, or a tuple (theta, d, a, alpha[, kind]).
+        angles: "radians", or "degrees" for theta and alpha of a table in degrees; limits stay in rad.
+        order: of the columns of tuples, by name, where it is another one: "alpha a d theta", as Craig has them.
         name: of the robot.
         gravity: acceleration of free fall in the axes of frame 0, the link "base".
         frames: further frames on links.
@@ -68,11 +85,17 @@ def modified_dh(
         X = _turned(rot_x, row.alpha) @ _moved(x=row.a) @ _turned(rot_z, row.theta) @ _moved(z=row.d)
         return row.joint(k, parent, row.kind, X)
 
-    return _of_table(table_of(DHRow, rows), place, name, gravity, frames)
+    return _of_table(DHRow, rows, Reading(angles, order), place, name, gravity, frames)
 
 
 def khalil(
-    rows: Iterable[AnyRow], *, name: str = "robot", gravity: Any = GRAVITY, frames: Iterable[Frame] = ()
+    rows: Iterable[AnyRow],
+    *,
+    angles: str = "radians",
+    order: str | Sequence[str] | None = None,
+    name: str = "robot",
+    gravity: Any = GRAVITY,
+    frames: Iterable[Frame] = (),
 ) -> Robot:
     """The tree of a table in Khalil's notation, six parameters a row.
 
@@ -84,6 +107,8 @@ def khalil(
     Args:
         rows: each a `KhalilRow`, a mapping with its fields, or a tuple (antecedent, sigma, gamma, b, alpha,
             d, theta, r).
+        angles: "radians", or "degrees" for the three angles of a table in degrees; limits stay in rad.
+        order: of the columns of tuples, by name, where it is another one.
         name: of the robot.
         gravity: acceleration of free fall in the axes of frame 0, the link "base".
         frames: further frames on links.
@@ -95,17 +120,20 @@ def khalil(
         X = _turned(rot_z, row.gamma) @ _moved(z=row.b) @ _turned(rot_x, row.alpha) @ _moved(x=row.d)
         return row.joint(k, parent, SIGMA[row.sigma], X @ _turned(rot_z, row.theta) @ _moved(z=row.r))
 
-    return _of_table(table_of(KhalilRow, rows), place, name, gravity, frames)
+    return _of_table(KhalilRow, rows, Reading(angles, order), place, name, gravity, frames)
 
 
 def _of_table(
-    table: Sequence[R],
+    kind: type[R],
+    rows: Iterable[AnyRow],
+    reading: Reading,
     place: Callable[[int, R, str], Joint],
     name: str,
     gravity: Any,
     frames: Iterable[Frame],
 ) -> Robot:
-    """The tree of a table whose rows are placed on their antecedents."""
+    """The tree of a table whose rows are placed on their antecedents; what looks odd is noted."""
+    table, listed = table_of(kind, rows, reading)
     links, joints = [Link(BASE)], []
     for k, row in enumerate(table, start=1):
         with in_row(k):
@@ -113,7 +141,9 @@ def _of_table(
     for k, parent in enumerate(antecedents(table, [link.name for link in links[1:]]), start=1):
         with in_row(k):
             joints.append(place(k, table[k - 1], links[parent].name))
-    return Robot(links, joints, frames, gravity=gravity, name=name)
+    ordered = listed and reading.order is None and kind is DHRow
+    notes = questions(table, kind.ANGLES, kind.LENGTHS, reading.angles, ordered)
+    return Robot(links, joints, frames, gravity=gravity, name=name, notes=notes)
 
 
 # ---- geometry

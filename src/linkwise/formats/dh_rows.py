@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, MISSING, dataclass, fields
-from typing import Any, TypeVar
+from dataclasses import KW_ONLY, MISSING, dataclass, fields, replace
+from math import radians
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from linkwise.errors import LinkwiseError, ModelError, UnknownNameError, listing
 from linkwise.robot import check
@@ -16,9 +17,11 @@ from linkwise.spatial import Pose
 from linkwise.vector import EZ, ZERO3, Vec3
 
 BASE = "base"
+UNITS = ("radians", "degrees")
 SIGMA = {0: "revolute", 1: "prismatic", 2: "fixed"}
 
 T = TypeVar("T")
+R = TypeVar("R", "DHRow", "KhalilRow")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +79,9 @@ class DHRow(Row):
     without one, that is the row before.
     """
 
+    ANGLES: ClassVar = ("theta", "alpha")
+    LENGTHS: ClassVar = ("d", "a")
+
     theta: float
     d: float
     a: float
@@ -99,6 +105,9 @@ class KhalilRow(Row):
     `antecedent` is 0 for the base, or the number (from 1) or name of the row that this one hangs on; `sigma`
     is 0 for a revolute joint, 1 for a prismatic one, 2 for a fixed one.
     """
+
+    ANGLES: ClassVar = ("gamma", "alpha", "theta")
+    LENGTHS: ClassVar = ("b", "d", "r")
 
     antecedent: int | str
     sigma: int
@@ -139,40 +148,75 @@ def in_row(k: int) -> Iterator[None]:
         raise ModelError(f"row {k}: {error}") from error
 
 
-def table_of(kind: type[T], rows: Any) -> list[T]:
-    """The rows of a table as `kind`, each with a name of its own."""
+class Reading(NamedTuple):
+    """How the numbers of a table are to be read.
+
+    `angles` are "radians" or "degrees"; `order` names the columns of rows that are sequences: "alpha a d theta".
+    """
+
+    angles: str = UNITS[0]
+    order: str | Sequence[str] | None = None
+
+    def columns(self, kind: type[Any]) -> list[str]:
+        """The names of a sequence's numbers: those of the order, then the others that a row has a place for."""
+        if self.angles not in UNITS:
+            raise ModelError(f"angles: expected one of {listing(UNITS)}, got {self.angles!r}.")
+        places = [f.name for f in fields(kind) if f.init and not f.kw_only]
+        needed = [f.name for f in fields(kind) if f.default is MISSING]
+        if self.order is None:
+            return places
+        first = self.order.replace(",", " ").split() if isinstance(self.order, str) else list(self.order)
+        for name in first:
+            if name not in places:
+                raise UnknownNameError("column in order", name, places)
+        if len(set(first)) < len(first) or not set(needed) <= set(first):
+            raise ModelError(f"order: expected {listing(needed)}, each once, got {listing(first)}.")
+        return [*first, *(name for name in places if name not in first)]
+
+    def turned(self, row: R) -> R:
+        """A row with its angles in rad."""
+        if self.angles == UNITS[0]:
+            return row
+        angles: dict[str, Any] = {name: radians(getattr(row, name)) for name in row.ANGLES}
+        return replace(row, **angles)
+
+
+def table_of(kind: type[R], rows: Any, reading: Reading = Reading()) -> tuple[list[R], bool]:
+    """The rows of a table as `kind`, each with a name of its own; and whether they were sequences of numbers."""
+    columns = reading.columns(kind)
     if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
         raise ModelError(f"rows: expected a list of {kind.__name__}, got {rows!r}.")
-    table: list[T] = []
+    table: list[R] = []
     owner = {BASE: "the base"}
+    listed = True
     for k, given in enumerate(rows, start=1):
         with in_row(k):
-            row: Any = _made(kind, given, "")
+            row: Any = _made(kind, given, "", columns)
             names = {row.joint_name(k), row.link_name(k)}
             for name in names & owner.keys():
                 raise ModelError(f"name: expected a name of its own, got {name!r}, that of {owner[name]}.")
         owner.update(dict.fromkeys(names, f"row {k}"))
-        table.append(row)
+        listed = listed and not isinstance(given, (Row, Mapping))
+        table.append(reading.turned(row))
     if not table:
         raise ModelError("rows: expected at least one row, got none.")
-    return table
+    return table, listed
 
 
-def _made(kind: type[T], given: Any, what: str) -> T:
+def _made(kind: type[T], given: Any, what: str, places: Sequence[str] = ()) -> T:
     """A `kind` from itself, from a mapping with its fields, or from a sequence of those that have a place."""
     if isinstance(given, kind):
         return given
     known = fields(kind)  # type: ignore[arg-type]
-    places = [f for f in known if f.init and not f.kw_only]
+    places = places or [f.name for f in known if f.init and not f.kw_only]
     start = f"{what}: " if what else ""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise ModelError(f"{start}expected a {kind.__name__} or a mapping, got {given!r}.")
     if not isinstance(given, Mapping):
         given = list(given)
         if len(given) > len(places):
-            names = listing(f.name for f in places)
-            raise ModelError(f"{start}expected at most {len(places)} values ({names}), got {len(given)}.")
-        given = dict(zip((f.name for f in places), given, strict=False))
+            raise ModelError(f"{start}expected at most {len(places)} values ({listing(places)}), got {len(given)}.")
+        given = dict(zip(places, given, strict=False))
     for key in given:
         if key not in {f.name for f in known}:
             raise UnknownNameError(f"{what} key".strip(), key, [f.name for f in known])

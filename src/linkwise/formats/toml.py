@@ -99,7 +99,8 @@ def _of_rows(doc: Any, form: str, file: Source) -> Robot:
             raise ModelError(f"convention: expected one of {listing(CONVENTIONS)}, got {doc.convention!r}.")
         build = CONVENTIONS[doc.convention] if form == "dh" else khalil
     with placed(f"{file.name}: [[{form}]]"):
-        return build(rows, **_given(doc, "name", "gravity")).replace(notes=_notes(doc))
+        robot = build(rows, **_given(doc, "name", "gravity", "angles"))
+        return robot.replace(notes=(*robot.notes, *_notes(doc)))
 
 
 def _patched(robot: Robot, doc: Any, file: Source) -> Robot:

@@ -112,6 +112,8 @@ def document(form: str) -> type[Table]:
         tables[form] = table_of({"link": Link, "dh": DHRow, "khalil": KhalilRow}[form])
         tables["note"] = Note
         columns.append(("name", str | UnsetType, UNSET))
+    if form in ("dh", "khalil"):
+        columns.append(("angles", str | UnsetType, UNSET))
     if form == "dh":
         columns.append(("convention", str))
     columns += [(key, GenericAlias(list, T), []) for key, T in tables.items()]

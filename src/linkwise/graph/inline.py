@@ -32,8 +32,11 @@ WRITTEN: dict[str, Callable[..., Any]] = {
 }
 
 
-def inlined(program: Program, *inputs: Sequence[Any]) -> list[list[Any]]:
-    """The outputs of a straight program, each flat, for one flat sequence of scalars for each input."""
+def inlined(program: Program, *inputs: Sequence[Any], number: Callable[[float], Any] = lambda x: x) -> list[list[Any]]:
+    """The outputs of a straight program, each flat, for one flat sequence of scalars for each input.
+
+    `number` makes the scalar of a constant, where a float will not do.
+    """
     if program.before or program.repeated:
         raise LinkwiseError(f"{program.name}: a program with a loop inside cannot be written into another one.")
     value: dict[int, Any] = {}
@@ -41,7 +44,7 @@ def inlined(program: Program, *inputs: Sequence[Any]) -> list[list[Any]]:
         value.update({n.index: x for n, x in zip(leaves, given, strict=True)})
 
     def get(n: Any) -> Any:
-        return n.value if n.op == "const" else value[n.index]
+        return number(n.value) if n.op == "const" else value[n.index]
 
     for n in program.schedule:
         value[n.index] = WRITTEN[n.op](*map(get, n.args))

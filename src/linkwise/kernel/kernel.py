@@ -27,6 +27,7 @@ from linkwise.robot.tree import Tree
 
 if TYPE_CHECKING:
     from linkwise.kernel.packed import Packed
+    from linkwise.kernel.symbolic import Symbolic
     from linkwise.mechanism.machine import AnyMachine
 
 DIVISION = 4  # an addition's worth of a division, when routes are compared
@@ -295,6 +296,23 @@ class Kernel(Compiled):
     def parameters(self) -> NDArray[np.float64]:
         """The robot's own values of the input `parameters`, in its order."""
         return np.array([x for group in self.options.values(self.robot).values() for x in group], dtype=float)
+
+    def symbolic(
+        self, symbols: bool | str | Iterable[str] = True, *, names: bool = False, simplify: bool = True
+    ) -> Symbolic:
+        """The formulas of this kernel: SymPy's expressions, LaTeX, or a listing with symbols; needs SymPy.
+
+        Args:
+            symbols: which numbers of the model become symbols: True for all masses m, centres c, inertias I, lengths l,
+                friction, gravity g and the like; False for none; or quantities and paths, such as ("mass", "hand.com").
+                Numbers that are zero, and the directions of axes, stay numbers.
+            names: call symbols by the names of links and joints, m_upper, instead of numbers, m_1.
+            simplify: multiply formulas out, with sums of angles, and group them by masses, as long as that leaves few
+                terms; otherwise they stay as they are computed.
+        """
+        from linkwise.kernel.symbolic import Symbolic
+
+        return Symbolic.of(self, symbols, names, simplify)
 
     def _calling(self, program: Program, again: Callable[[Compiled], Compiled]) -> Callable[..., Any]:
         return _called(program, self.robot, self.algorithm, self.options, self.static, again)

@@ -13,6 +13,7 @@ from linkwise.motion import spline
 from linkwise.motion.columns import MOTION, RESULTS, column_names, endings
 from linkwise.motion.platform import of_platform
 from linkwise.motion.trajectory import Array, Trajectory
+from linkwise.motion.units import degrees_question, in_si
 from linkwise.robot.robot import Robot
 from linkwise.table import TIME, Table
 from linkwise.table import read as read_table
@@ -22,7 +23,9 @@ REMEDY = "Remove it, or ask to ignore extra columns (--ignore-extra)."
 UNIT = 1e-3  # by which the length of a quaternion may be off one
 
 
-def read(source: Any, robot: Robot, *, ignore_extra: bool = False, jerks: bool = False) -> Trajectory:
+def read(
+    source: Any, robot: Robot, *, ignore_extra: bool = False, jerks: bool = False, angles: str = "radians"
+) -> Trajectory:
     """The motion in a table, with the velocities and accelerations it has or those of a spline through its positions.
 
     Args:
@@ -30,14 +33,17 @@ def read(source: Any, robot: Robot, *, ignore_extra: bool = False, jerks: bool =
             `elbow` or `q.elbow`; `qd.elbow`; `qdd.elbow`; `qddd.elbow`; arrays of an archive are t, q, qd, qdd, qddd
             and perhaps `names`, the joints in their order. Of a robot led by one joint of several numbers, as a
             platform on legs, its name may be left out: `x`, ...; turns may be rx, ry, rz or roll, pitch, yaw;
-            velocities `velocity.vx`, ... and accelerations `acceleration.vx`, ... are in world axes.
+            velocities `velocity.vx`, ... and accelerations `acceleration.vx`, ... are in world axes. A name may end in
+            a unit, rad, deg, m, mm, s or ms: `elbow [deg]`, `qd.elbow [deg/s]`.
         robot: whose joints the columns name; every joint that leads must be there. Motors behind springs may be left
             out: the motion is then that of `robot.rigid()`. Where all joints of a robot with loops are there, those
             that follow become `tree`.
         ignore_extra: leave out columns that belong to nothing, instead of refusing them.
         jerks: give `qddd` too, from the table or by a spline of the highest derivative that it has.
+        angles: "radians", or "degrees" where angles and their rates are in degrees; positions in rad that look like
+            degrees are questioned in `notes`.
     """
-    found = read_positions(source, robot, ignore_extra=ignore_extra)
+    found = read_positions(source, robot, ignore_extra=ignore_extra, angles=angles)
     table, moving, notes, t, q = found.table, found.robot, found.notes, found.t, found.q
     asked = MOTION[1:] if jerks or moving is not robot else MOTION[1:3]
     given = {
@@ -59,10 +65,12 @@ def read(source: Any, robot: Robot, *, ignore_extra: bool = False, jerks: bool =
     return Trajectory(times, q, *rates, t is not None, origins, notes, given.get("qddd"), found.tree)
 
 
-def read_positions(source: Any, robot: Robot, *, ignore_extra: bool = False) -> Match:
+def read_positions(source: Any, robot: Robot, *, ignore_extra: bool = False, angles: str = "radians") -> Match:
     """The positions in a table as `read` takes it, and what else belongs to the robot there; nothing is derived."""
-    table = of_platform(read_table(source, partial(_array_columns, robot, ignore_extra), ARCHIVE), robot)
-    return _match(table, robot, ignore_extra)
+    table = in_si(read_table(source, partial(_array_columns, robot, ignore_extra), ARCHIVE), robot, angles)
+    match = _match(of_platform(table, robot), robot, ignore_extra)
+    question = degrees_question(match.robot, match.q)
+    return match._replace(notes=(*match.notes, question)) if question else match
 
 
 def _rates(

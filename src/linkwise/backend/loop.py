@@ -17,6 +17,7 @@ PAGE = 4096  # where buffers begin: elsewhere their time varies by a sixth with 
 def loop(program: Program, target: Target, layouts: Sequence[Layout], scratch: int, shares: int) -> str:
     """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`.
 
+    Where rows are shared among threads, the data are two words: whether one found no memory, and all rows.
     The outputs of a tile are fetched in so many shares while it is computed.
     """
     lanes = target.lanes
@@ -244,7 +245,8 @@ def _step_count(program: Program) -> str:
 def _buffers(target: Target, widths: dict[str, int]) -> tuple[str, str, str, str]:
     """Declarations, set-up, release and refusal of the buffers of vectors: on the stack, or on the heap if large.
 
-    Where the heap has no more, Python's `MemoryError` is set, which whoever called the ufunc finds.
+    Where the heap has no more, it is noted in the data, if there are any; else Python's `MemoryError` is set, which
+    whoever called the ufunc finds.
     """
     t = target.vector
     total = target.bytes * sum(widths.values())
@@ -272,6 +274,12 @@ declare i32 @PyGILState_Ensure()
 declare ptr @PyErr_NoMemory()
 declare void @PyGILState_Release(i32)"""
     refused = """refused:
+%alone = icmp eq ptr %data, null
+br i1 %alone, label %raise, label %tell
+tell:
+store atomic i64 1, ptr %data monotonic, align 8
+ret void
+raise:
 %held = call i32 @PyGILState_Ensure()
 %none = call ptr @PyErr_NoMemory()
 call void @PyGILState_Release(i32 %held)

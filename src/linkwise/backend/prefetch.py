@@ -60,7 +60,11 @@ def lines(outputs: Sequence[tuple[int, Port]], target: Target, shares: int) -> s
     row = size * sum(port.size for _, port in outputs)
     code = [
         f"%ahead = alloca {{ptr, i64}}, i64 {len(outputs)}",
-        f"%large = icmp ugt i64 %rows, {FAR // max(1, row)}",
+        """%shared = icmp ne ptr %data, null
+%shared_rows = getelementptr i64, ptr %data, i64 1
+%all_at = select i1 %shared, ptr %shared_rows, ptr %dims
+%all = load i64, ptr %all_at""",
+        f"%large = icmp ugt i64 %all, {FAR // max(1, row)}",
     ]
     for k, (j, port) in enumerate(outputs):
         share = min(-(-target.bytes * port.size // (LINE * shares)), MOST // len(outputs))

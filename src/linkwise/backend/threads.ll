@@ -343,7 +343,7 @@ count:
 free:
   %awake_at = getelementptr %Pool, ptr %pool, i64 0, i32 3
   %awake = load atomic i64, ptr %awake_at monotonic, align 8
-  %cores = call i64 @free_cores(ptr @load_file, i64 $CORES, i64 %awake)
+  %cores = call i64 @free_cores(i64 %awake)
   br label %chosen
 chosen:
   %allowed = phi i64 [%threads, %count], [%cores, %free]

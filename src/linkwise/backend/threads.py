@@ -27,6 +27,7 @@ POOLS = 4  # calls that have threads at a time; further ones go alone
 PATIENCE = 100  # looks for work, each of half a microsecond about, before a thread sleeps
 OPEN = 1 << 32  # a gate that is open, beside how many are inside
 INSIDE = OPEN - 1
+COARSE_CLOCK = 6  # of Linux
 
 # what is known of a kernel, in words of 64 bits; steps are the axis with their number, 0 where they do not count
 LOOP, PORTS, AXES, LANES, STEPS, THREADS, SHARE, PIECE = range(8)
@@ -37,16 +38,15 @@ POSIX = (
     "pthread_create", "pthread_detach", "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_unlock",
     "pthread_sigmask", "sched_yield", "sigfillset",
 )  # fmt: skip
-LINUX = ("close", "open", "read", "sched_getaffinity")
+LINUX = ("clock_gettime", "close", "open", "read", "sched_getaffinity")
 WINDOWS = (
     "AcquireSRWLockExclusive", "CloseHandle", "CreateThread", "GetCurrentProcessId", "ReleaseSRWLockExclusive",
     "SleepConditionVariableSRW", "SwitchToThread", "WakeConditionVariable",
 )  # fmt: skip
 
 
-@cache
-def _code() -> tuple[int, int]:
-    """The addresses of the loop before a loop, and of what counts free cores."""
+def _load(*names: str) -> list[int]:
+    """The addresses of functions of the code beside this file."""
     linux, windows = sys.platform.startswith("linux"), sys.platform == "win32"
     files = ["threads", "threads_windows" if windows else "threads_posix", "cores_linux" if linux else "cores_other"]
     symbols = library.python(*PYTHON, *(() if windows else POSIX), *(LINUX if linux else ()))
@@ -55,8 +55,13 @@ def _code() -> tuple[int, int]:
         symbols |= library.addresses(ctypes.CDLL("ucrtbase"), ("fegetenv", "fesetenv"))
     constants = {k: v for k, v in globals().items() if k.isupper() and isinstance(v, int)}
     constants |= {"CORES": os.cpu_count() or 1, "SIG_SETMASK": int(getattr(signal, "SIG_SETMASK", 0))}
-    shared, cores = library.load(files, constants, symbols, ["shared", "free_cores"])
-    return shared, cores
+    return library.load(files, constants, symbols, names)
+
+
+@cache
+def _shared() -> int:
+    """The address of the loop before a loop."""
+    return _load("shared")[0]
 
 
 def shared(program: Program, loop: int, threads: int | str) -> tuple[int, Any]:
@@ -76,4 +81,4 @@ def shared(program: Program, loop: int, threads: int | str) -> tuple[int, Any]:
     words[THREADS] = 0 if auto else min(int(threads), MOST)
     words[SHARE] = share if auto else SMALLEST
     words[PIECE] = share // PARTS
-    return _code()[0], (ctypes.c_int64 * len(words))(*words)
+    return _shared(), (ctypes.c_int64 * len(words))(*words)

@@ -64,8 +64,8 @@ define i64 @others(ptr %file, i64 %awake) {
   ret i64 %found
 }
 
-; the same, asked again when the system's coarse clock has moved on, as it does every few milliseconds
-@asked_at = internal global i64 -1
+; the same, asked again after a while, a longer one where no core was free: asking takes some microseconds
+@asked_at = internal global i64 0
 @answer = internal global i64 0
 
 define internal i64 @others_lately(i64 %awake) {
@@ -77,10 +77,14 @@ define internal i64 @others_lately(i64 %awake) {
   %whole = mul i64 %seconds, 1000000000
   %now = add i64 %whole, %rest
   %before = load atomic i64, ptr @asked_at monotonic, align 8
-  %same = icmp eq i64 %now, %before
-  br i1 %same, label %known, label %ask
-known:
   %last = load atomic i64, ptr @answer monotonic, align 8
+  %left = sub i64 $CORES, %last
+  %busy = icmp sle i64 %left, 1
+  %while = select i1 %busy, i64 $WHILE_BUSY, i64 $WHILE_FREE
+  %age = sub i64 %now, %before
+  %young = icmp ult i64 %age, %while
+  br i1 %young, label %known, label %ask
+known:
   ret i64 %last
 ask:
   %found = call i64 @others(ptr @load_file, i64 %awake)

@@ -28,6 +28,7 @@ PATIENCE = 100  # looks for work, each of half a microsecond about, before a thr
 OPEN = 1 << 32  # a gate that is open, beside how many are inside
 INSIDE = OPEN - 1
 COARSE_CLOCK = 6  # of Linux
+WHILE_FREE, WHILE_BUSY = 4_000_000, 50_000_000  # nanoseconds before it is asked again how many cores are free
 
 # what is known of a kernel, in words of 64 bits; steps are the axis with their number, 0 where they do not count
 LOOP, PORTS, AXES, LANES, STEPS, THREADS, SHARE, PIECE = range(8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from linkwise.backend import iteration, prefetch
@@ -27,9 +27,12 @@ def loop(program: Program, target: Target, layouts: Sequence[Layout], scratch: i
     declared, buffers, release, refused = _buffers(target, widths)
     flags_declared, flags_cleared = _clear_flags(target)
     tables, filled = _constants(program, layouts, target)
+    outputs = _outputs(program)
+    past_declared, past, past_ended = prefetch.past(outputs, layouts, target)
     lines = [
         declared,
         flags_declared,
+        past_declared,
         tables,
         """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {
 entry:
@@ -37,7 +40,9 @@ entry:
         _step_count(program) if program.repeated else "",
         buffers,
         _ports(program),
-        prefetch.lines(_outputs(program), target, shares) if shares else "",
+        prefetch.ALL if past or shares else "",
+        past,
+        prefetch.lines(outputs, layouts, target, shares) if shares else "",
         filled or "br label %start",
         f"""start:
 br label %loop
@@ -50,8 +55,9 @@ body:
 %left = sub i64 %rows, %i
 %short = icmp slt i64 %left, {lanes}
 %n = select i1 %short, i64 %left, i64 {lanes}""",
-        _body(program, target.vector, layouts, shares),
+        _body(program, target, layouts, shares),
         "br label %done\ndone:\nbr label %loop\nexit:",
+        past_ended,
         release,
         flags_cleared,
         "ret void",
@@ -114,8 +120,9 @@ br i1 %kdone, label %start, label %fill""",
     )
 
 
-def _body(program: Program, t: str, layouts: Sequence[Layout], shares: int) -> str:
+def _body(program: Program, target: Target, layouts: Sequence[Layout], shares: int) -> str:
     """What happens to one tile of rows: inputs in, the chunks (again for each step), outputs out."""
+    t = target.vector
     inputs = list(enumerate(program.arguments))
     outputs = _outputs(program)
     table = "%ahead" if shares else "null"
@@ -133,7 +140,10 @@ call void @all_chunks(ptr %in, ptr %out, ptr %scratch, ptr {table})"""
     ]
     if not program.repeated:
         begin = prefetch.begin(outputs) if shares else ""
-        return "\n".join([*tile, *starts, _moves("load", inputs), begin, calls, _moves("store", outputs)])
+        past = {
+            j: f", i1 %past{j}" for (j, p), x in zip(outputs, layouts, strict=True) if prefetch.passes(p, x, target)
+        }
+        return "\n".join([*tile, *starts, _moves("load", inputs), begin, calls, _moves("store", outputs, past=past)])
     once = [[x for x in side if not x[1].steps] for side in (inputs, outputs)]
     each = [[x for x in side if x[1].steps] for side in (inputs, outputs)]
     thinned = any(p.thinned for p in program.outputs)
@@ -194,9 +204,10 @@ def _starts(ports: list[tuple[int, Port]], buffer: str, offsets: list[int], t: s
     return "\n".join(f"%b{j} = getelementptr {t}, ptr %{buffer}, i64 {offset}" for (j, _), offset in pairs)
 
 
-def _moves(verb: str, ports: list[tuple[int, Port]], at: str = "") -> str:
+def _moves(verb: str, ports: list[tuple[int, Port]], at: str = "", past: Mapping[int, str] = {}) -> str:
     return "\n".join(
-        f"call void @{verb}_port{j}(ptr %b{j}, ptr %q{j}{at}, i64 %s{j}, ptr %c{j}, i64 %n)" for j, _ in ports
+        f"call void @{verb}_port{j}(ptr %b{j}, ptr %q{j}{at}, i64 %s{j}, ptr %c{j}, i64 %n{past.get(j, '')})"
+        for j, _ in ports
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from linkwise.backend import prefetch
 from linkwise.backend.layout import Layout
 from linkwise.backend.target import Target
 from linkwise.graph.program import Port, Program
@@ -22,6 +23,8 @@ def transfers(program: Program, target: Target, layouts: Sequence[Layout]) -> st
     texts += [_store_tile(target, block) for block in sorted({_block(p, target) for p in program.outputs})]
     if any(layout.runs for layout in layouts):
         texts += [_store_runs(target), _scatter(target)]
+    if any(prefetch.passes(p, x, target) for p, x in zip(program.outputs, layouts, strict=True)):
+        texts.append(_store_runs(target, past=True))
     for j, port in enumerate(program.arguments):
         texts.append(_port(f"load_port{j}", "load", port, target))
     for j, (port, layout) in enumerate(zip(program.outputs, layouts, strict=True), start=len(program.arguments)):
@@ -61,20 +64,31 @@ ret void
 
 
 def _sparse_port(j: int, port: Port, layout: Layout, target: Target) -> str:
-    """A store that writes zeros without reading them, where rows are contiguous and a tile is full."""
+    """A store that writes zeros without reading them, where rows are contiguous and a tile is full.
+
+    One that can go past the cache is told whether to.
+    """
     rank = len(port.shape)
     whole, test = _whole(port, target)
     runs, last = len(layout.runs), port.size - target.lanes
     step = f"""%to = getelementptr i32, ptr @places{j}, i64 %bk
 call void @scatter(ptr %buffer, ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {port.shape[-1]}, i64 %rows)"""
-    return f"""{_head(f"store_port{j}", rank)}
+    passes = prefetch.passes(port, layout, target)
+    given = f"(ptr %buffer, ptr %a, i64 %rs, ptr @runs{j}, i64 {runs}, i64 {last})"
+    choice = f"""br i1 %past, label %stream, label %keep
+stream:
+call void @stream_runs{given}
+ret void
+keep:"""
+    return f"""{_head(f"store_port{j}", rank, ", i1 %past" if passes else "")}
 {whole}
 br i1 {test}, label %whole, label %lines
 whole:
 %full = icmp eq i64 %rows, {target.lanes}
 br i1 %full, label %tile, label %few
 tile:
-call void @store_runs(ptr %buffer, ptr %a, i64 %rs, ptr @runs{j}, i64 {runs}, i64 {last})
+{choice if passes else ""}
+call void @store_runs{given}
 ret void
 few:
 call void @scatter(ptr %buffer, ptr @places{j}, ptr %a, i64 %rs, i64 {target.real.bytes}, i64 {port.size}, i64 %rows)
@@ -91,9 +105,10 @@ def _tables(j: int, layout: Layout) -> str:
 @runs{j} = internal constant [{2 * len(layout.runs)} x i64] [{runs}]"""
 
 
-def _head(name: str, rank: int) -> str:
+def _head(name: str, rank: int, more: str = "") -> str:
     strides = [f"%cp{d} = getelementptr i64, ptr %cs, i64 {d}\n%c{d} = load i64, ptr %cp{d}" for d in range(rank)]
-    first = f"define internal void @{name}(ptr %buffer, ptr %a, i64 %rs, ptr %cs, i64 %rows) alwaysinline nounwind {{"
+    given = f"ptr %buffer, ptr %a, i64 %rs, ptr %cs, i64 %rows{more}"
+    first = f"define internal void @{name}({given}) alwaysinline nounwind {{"
     return "\n".join(["", first, "entry:", *strides])
 
 
@@ -229,12 +244,18 @@ br i1 %done, label %exit, label %blocks
 }}"""
 
 
-def _store_runs(target: Target) -> str:
-    """Lanes to rows of a full tile: runs of zero blocks, written as such, between runs of blocks from the buffer."""
-    lanes, t, real, size = target.lanes, target.vector, target.real.name, target.real.bytes
+def _store_runs(target: Target, past: bool = False) -> str:
+    """Lanes to rows of a full tile: runs of zero blocks, written as such, between runs of blocks from the buffer.
+
+    Those that go past the cache begin at lines of it.
+    """
+    lanes, t, real = target.lanes, target.vector, target.real.name
+    name, manner = (
+        ("stream_runs", f"{prefetch.LINE}, !nontemporal !{{i32 1}}") if past else ("store_runs", f"{target.real.bytes}")
+    )
     rows = _row_starts(lanes)
     zeros = "\n".join(
-        f"%z{r} = getelementptr {real}, ptr %a{r}, i64 %zc\nstore {t} zeroinitializer, ptr %z{r}, align {size}"
+        f"%z{r} = getelementptr {real}, ptr %a{r}, i64 %zc\nstore {t} zeroinitializer, ptr %z{r}, align {manner}"
         for r in range(lanes)
     )
     loads = "\n".join(
@@ -243,8 +264,8 @@ def _store_runs(target: Target) -> str:
     )
     turned, names = _transpose([f"%x{r}" for r in range(lanes)], target)
     stores = "\n".join(
-        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %dc\nstore {t} {name}, ptr %p{r}, align {size}"
-        for r, name in enumerate(names)
+        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %dc\nstore {t} {value}, ptr %p{r}, align {manner}"
+        for r, value in enumerate(names)
     )
 
     def column(name: str, number: str) -> str:  # the last block may overlap the one before it
@@ -253,7 +274,7 @@ def _store_runs(target: Target) -> str:
 %{name}c = select i1 %{name}o, i64 %top, i64 %{name}k"""
 
     return f"""
-define internal void @store_runs(ptr noalias %buffer, ptr %a, i64 %rs, ptr %runs, i64 %n, i64 %top) noinline nounwind {{
+define internal void @{name}(ptr noalias %buffer, ptr %a, i64 %rs, ptr %runs, i64 %n, i64 %top) noinline nounwind {{
 entry:
 {rows}
 %first = getelementptr {t}, ptr %buffer, i64 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.backend import direct, native, threads
+from linkwise.backend import direct, native
 from linkwise.errors import InputError
 from linkwise.kernel.tracing import Port, trace
 from support.arms import arm, states
@@ -301,74 +301,3 @@ def test_the_back_end_is_chosen_by_the_first_call(monkeypatch):
         assert k(*x).shape == k(*x).shape == (3, 3)
     finally:
         m.undo()
-
-
-# ---- threads
-
-
-@pytest.mark.parametrize("count", [2, 3, "auto"])
-@pytest.mark.parametrize("rows", [(), (1,), (511,), (512,), (40_001,), (3, 900), (900, 3), (0,)])
-def test_threads_change_nothing(count, rows, monkeypatch):
-    monkeypatch.setattr(threads, "cores", lambda: 4)
-    monkeypatch.setattr(threads, "SHARE", 100_000)
-    robot = arm(3)
-    x = [rng.normal(size=(*rows, 3)) for _ in range(3)]
-    k, one = (lw.compile(robot, lw.inverse_dynamics, threads=n) for n in (count, 1))
-    expected = one(*x)
-    for _ in range(2):
-        np.testing.assert_array_equal(k(*x), expected)
-        np.testing.assert_array_equal(k(*x, out=np.empty(expected.shape)), expected)
-        np.testing.assert_array_equal(k(np.asfortranarray(x[0]), *x[1:]), expected)
-
-
-def test_auto_splits_only_what_is_worth_it(monkeypatch):
-    monkeypatch.setattr(threads, "cores", lambda: 8)
-    asked = []
-    monkeypatch.setattr(threads, "_pool", lambda n: asked.append(n) or (_ for _ in ()).throw(RuntimeError()))
-    robot = arm(3)
-    k = lw.compile(robot, lw.inverse_dynamics, threads="auto")
-    most = threads.most_rows(k.program, "auto")
-    for rows in (1, 100, most // 2, most, most + 1, 2 * most, 20 * most):
-        k(*states(robot, rows))
-        assert asked == ([] if rows <= most else [min(7, 2 * rows // (most + 1) - 1)])
-        asked.clear()
-
-
-def test_cores_that_others_use_are_left_to_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(threads.os, "cpu_count", lambda: 8)
-    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
-    said = tmp_path / "loadavg"
-    monkeypatch.setattr(threads, "open", lambda *a, **k: said.open("rb"), raising=False)
-    for running, expected in ((1, 6), (3, 6), (4, 5), (8, 1), (30, 1)):
-        said.write_text(f"0.1 0.2 0.3 {running}/400 77\n")
-        assert threads.cores() == expected
-    for text in ("", "0.1 0.2", "0.1 0.2 0.3 many/400 77"):
-        said.write_text(text)
-        assert threads.cores() == 8
-
-
-def test_threads_of_a_rollout():
-    robot = arm(2)
-    q, qd = rng.normal(size=(2, 700, 2))
-    u = rng.normal(size=(700, 20, 2))
-    expected = lw.compile_rollout(robot)(q, qd, u, 1e-3)
-    for count in (2, "auto"):
-        found = lw.compile_rollout(robot, threads=count)(q, qd, u, 1e-3)
-        for a, b in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.parametrize("count", [0, -1, 2.0, "many", None, True])
-def test_threads_that_are_none(count):
-    with pytest.raises(InputError, match="threads: expected a whole number of at least 1, or 'auto'"):
-        lw.compile(arm(3), threads=count)
-
-
-def test_an_error_in_a_piece_is_raised():
-    program = lw.compile(arm(3), lw.inverse_dynamics).program
-
-    def fails(*inputs, out=None):
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        threads.split(program, fails, 2)(*states(arm(3), 2000))

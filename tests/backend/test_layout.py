@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from linkwise.backend import ir, prefetch
 from linkwise.backend.layout import layouts
+from linkwise.backend.target import REALS, Target
 from linkwise.graph.program import Port, trace
 from support.backends import native
 
@@ -56,6 +58,31 @@ def test_zeros_are_written(shape, seed, lanes, dtype):
         function(x, out=(wide[..., ::2], np.empty(rows, dtype), np.empty((rows, 1), dtype)))
         assert np.allclose(wide[..., ::2], expected(x), rtol=near, atol=near)
         assert np.isnan(wide[..., 1::2]).all()
+
+
+@pytest.mark.parametrize("shape", [(64,), (8, 8), (3, 32)])
+@pytest.mark.parametrize(("lanes", "dtype"), [(8, "float64"), (16, "float32")])
+def test_lines_are_written_past_the_cache(shape, lanes, dtype, monkeypatch):
+    """Where rows begin at lines; others, and what lies between, are as ever."""
+    monkeypatch.setattr(prefetch, "FARTHEST", 0)
+    some = (program(shape, seed, dtype) for seed in range(20))
+    traced, expected = next((p, e) for p, e in some if layouts(p, lanes)[0].runs)
+    target = Target(lanes, True, True, REALS[dtype])
+    texts = ["\n".join(ir.modules(traced, t, 400, 2)) for t in (target, target._replace(x86=False))]
+    assert [("nontemporal" in text, "sfence" in text) for text in texts] == [(True, True), (False, False)]
+    function = native(traced, lanes)
+    size, line, near = int(np.prod(shape)), 64 // np.dtype(dtype).itemsize, 1e-14 if dtype == "float64" else 1e-6
+    for rows in (1, 16, 40, 1001):
+        x = np.random.default_rng(rows).normal(size=(rows, 2)).astype(dtype)
+        for first, between in ((0, 0), (1, 0), (0, line), (0, 1), (line - 1, 2 * line)):
+            memory = np.full((rows + 2) * (size + between) + 2 * line, np.nan, dtype)
+            start = -memory.ctypes.data // memory.itemsize % line + first
+            whole = memory[start : start + rows * (size + between)].reshape(rows, size + between)
+            y = whole[:, :size].reshape(rows, *shape)
+            assert np.shares_memory(y, memory)
+            function(x, out=(y, np.empty(rows, dtype), np.empty((rows, 1), dtype)))
+            np.testing.assert_allclose(y, expected(x), rtol=near, atol=near)
+            assert np.isnan(memory).sum() == memory.size - rows * size
 
 
 def test_zeros_take_no_place():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.backend import arrays, ir, loop, threads
+from linkwise.backend import arrays, ir, loop
+from linkwise.backend.native import function as loaded
 from linkwise.backend.target import Target
 from linkwise.graph.program import Port, trace
 from support.arms import arm, states
@@ -226,7 +227,7 @@ def test_steps_that_are_kept(rows):
     program = replace(run, carries=((0, 0),))
     x, u = np.random.default_rng(0).normal(size=(rows, 2)), np.random.default_rng(1).normal(size=(rows, 12, 2))
     sums, products = x[:, None, 0] + np.cumsum(u[..., 0], 1), x[:, None, 1] * np.cumprod(u[..., 1], 1)
-    for function in (native(program), arrays.function(program), threads.split(program, native(program), 2)):
+    for function in (native(program), arrays.function(program), loaded(program, threads=2)):
         for kept in (1, 2, 3, 4, 6, 12):
             wide = np.full((rows, 2 * kept, 2), -99.0)
             y, z = function(x, u, out=(wide[:, ::2], np.empty((rows, 12))))

@@ -12,12 +12,12 @@ pytest.importorskip("resource", reason="limits of memory are POSIX")
 FULL = """
 import ctypes, resource
 import numpy as np
-from linkwise.backend import native, threads
+from linkwise.backend import native
 from linkwise.graph.program import Port, trace
 
 n = 2000
 program = trace("long", lambda x: ([2.0 * a for a in x],), [Port("x", (n,))], [Port("y", (n,))])
-function = threads.split(program, native.function(program), THREADS)
+function = native.function(program, threads=THREADS)
 x, out = np.ones((1200, n)), np.empty((1200, n))
 CALLED
 libc = ctypes.CDLL(None)

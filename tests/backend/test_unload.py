@@ -42,15 +42,16 @@ def test_what_is_held_stays(small):
 
 @pytest.mark.skipif(native.backend() != "llvm", reason="nothing is loaded")
 @pytest.mark.parametrize("calls", [1, 2, 3])
-def test_kernels_keep_their_code_however_often_they_were_called(small, monkeypatch, calls):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_kernels_keep_their_code_however_often_they_were_called(small, monkeypatch, calls, threads):
     program = trace("kept", lambda x: ([x[0] * 7.0 + x[1]],), [Port("x", (2,))], [Port("y", (1,))])
-    kernel = caller(program, "", 1)
+    kernel = caller(program, "", threads)
     for _ in range(calls):
         kernel([2.0, 1.0])
     for k in range(20):
         line(500.0 + k)
     loads = []
-    monkeypatch.setattr(native, "_loaded", lambda *a: loads.append(a))
+    monkeypatch.setattr(native, "_ufunc", lambda *a: loads.append(a))
     assert kernel([2.0, 1.0]) == kernel(np.array([2.0, 1.0])) == 15.0
     assert not loads
 

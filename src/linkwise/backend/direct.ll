@@ -131,11 +131,7 @@ ready:
   %turns = select i1 %repeated, i64 %steps, i64 1
   %times = mul i64 %rows, %turns
   %empty = icmp eq i64 %times, 0
-  %most_at = getelementptr i64, ptr %about, i64 $MOST
-  %most = load i64, ptr %most_at
-  %many = icmp sgt i64 %times, %most
-  %not_here = or i1 %empty, %many
-  br i1 %not_here, label %elsewhere, label %here
+  br i1 %empty, label %elsewhere, label %here
 here:
   %single = icmp eq i64 %outputs, 1
   %whole = load ptr, ptr %whole_at
@@ -227,6 +223,8 @@ go:
   %strides = getelementptr %Call, ptr %call, i64 0, i32 2
   %loop_at = getelementptr i64, ptr %about, i64 $LOOP
   %loop = load ptr, ptr %loop_at
+  %data_at = getelementptr i64, ptr %about, i64 $DATA_OF
+  %data = load ptr, ptr %data_at
   %numbers_at = getelementptr i64, ptr %about, i64 $NUMBERS
   %numbers = load i64, ptr %numbers_at
   %size = mul i64 %numbers, %times
@@ -234,11 +232,11 @@ go:
   br i1 %long, label %let_go, label %keep
 let_go:
   %thread = call ptr @PyEval_SaveThread()
-  call void %loop(ptr %call, ptr %widths, ptr %strides, ptr null)
+  call void %loop(ptr %call, ptr %widths, ptr %strides, ptr %data)
   call void @PyEval_RestoreThread(ptr %thread)
   br label %end
 keep:
-  call void %loop(ptr %call, ptr %widths, ptr %strides, ptr null)
+  call void %loop(ptr %call, ptr %widths, ptr %strides, ptr %data)
   br label %end
 end:
   %error = call ptr @PyErr_Occurred()

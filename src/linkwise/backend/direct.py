@@ -40,7 +40,9 @@ PYTHON = (
 FAST_CALL = 0x0080 | 0x0002  # METH_FASTCALL, METH_KEYWORDS
 
 # what is known of a kernel, in words of 64 bits: these, then for each port its rank and its axes, -1 for the steps
-LOOP, UFUNC, INPUTS, OUTPUTS, NUMBERS, RESULTS, ARRAY, FLOAT, NUMBER, SIZE, HANDLER, MOST, OUT, FIRST_PORT = range(14)
+LOOP, DATA_OF, UFUNC, INPUTS, OUTPUTS, NUMBERS, RESULTS, ARRAY, FLOAT, NUMBER, SIZE, HANDLER, OUT, FIRST_PORT = range(
+    14
+)
 
 
 # what the code has to be told; the rest of the names in it are those above
@@ -98,8 +100,8 @@ def _kind(dtype: np.dtype[Any]) -> int:
     return ctypes.c_int64.from_address(id(dtype) + KIND).value & KIND_MASK
 
 
-def function(program: Program, ufunc: Callable[..., Any], address: int, most: int) -> Callable[..., Any]:
-    """The ufunc whose loop is at `address`, with a shorter way before it for up to so many rows; or as it is."""
+def function(program: Program, ufunc: Callable[..., Any], loop: int, data: int) -> Callable[..., Any]:
+    """The ufunc whose loop is at an address, with these data, and a shorter way before it; or as it is."""
     ports = (*program.arguments, *program.outputs)
     axes = sum(p.rank for p in ports)
     if len(ports) > PORTS or axes > AXES:
@@ -111,8 +113,8 @@ def function(program: Program, ufunc: Callable[..., Any], address: int, most: in
     except Exception:  # any failure of a foreign library means: leave it to NumPy
         return ufunc
     words = [0] * FIRST_PORT
-    words[LOOP], words[UFUNC], words[HANDLER] = address, id(ufunc), id(handler)
-    words[MOST], words[OUT] = most, id(sys.intern("out"))
+    words[LOOP], words[DATA_OF], words[UFUNC] = loop, data, id(ufunc)
+    words[HANDLER], words[OUT] = id(handler), id(sys.intern("out"))
     words[INPUTS], words[OUTPUTS] = len(program.arguments), len(program.outputs)
     dtype = np.dtype(program.dtype)
     words[NUMBERS], words[RESULTS] = sum(p.size for p in ports), dtype.itemsize * sum(p.size for p in program.outputs)

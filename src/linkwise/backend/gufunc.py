@@ -19,7 +19,7 @@ FROM_FUNC_AND_DATA_AND_SIGNATURE = 31
 TYPES = {"float64": 12, "float32": 11}  # NPY_DOUBLE, NPY_FLOAT
 NO_IDENTITY = -1
 
-_kept: dict[int, Any] = {}  # by the address of their code: NumPy keeps pointers into these
+_kept: dict[int, Any] = {}  # by the address of their data or code: NumPy keeps pointers into these
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
@@ -32,15 +32,21 @@ def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
 
 
 def make(
-    address: int, name: str, doc: str, inputs: Sequence[Port], outputs: Sequence[Port], dtype: str = "float64"
+    address: int,
+    name: str,
+    doc: str,
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    dtype: str = "float64",
+    known: Any = None,
 ) -> np.ufunc:
-    """A gufunc whose inner loop is the code at `address`."""
+    """A gufunc whose inner loop is the code at `address`, which is told what is `known`, an array."""
     count = len(inputs) + len(outputs)
     functions = (ctypes.c_void_p * 1)(address)
-    data = (ctypes.c_void_p * 1)(None)
+    data = (ctypes.c_void_p * 1)(known and ctypes.addressof(known))
     types = (ctypes.c_char * count).from_buffer_copy(bytes([TYPES[dtype]] * count))
     texts = [name.encode(), doc.encode(), signature(inputs, outputs).encode()]
-    _kept[address] = functions, data, types, texts
+    _kept[data[0] or address] = known, functions, data, types, texts
     return _factory()(
         ctypes.cast(functions, ctypes.c_void_p), ctypes.cast(data, ctypes.c_void_p), types, 1,
         len(inputs), len(outputs), NO_IDENTITY, texts[0], texts[1], 0, texts[2],

@@ -39,6 +39,11 @@ def keep(thing: Any) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
+def addresses(found: ctypes.CDLL, names: Sequence[str]) -> dict[str, int]:
+    """The addresses of functions of a library."""
+    return {name: ctypes.cast(getattr(found, name), ctypes.c_void_p).value or 0 for name in names}
+
+
 def python(*names: str) -> dict[str, int]:
-    """The addresses of functions of the interpreter."""
-    return {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in names}
+    """The addresses of functions of the interpreter, and where it is one program with the system's, of these."""
+    return addresses(ctypes.pythonapi, names)

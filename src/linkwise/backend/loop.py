@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from linkwise.backend import iteration, prefetch
@@ -17,6 +17,7 @@ PAGE = 4096  # where buffers begin: elsewhere their time varies by a sixth with 
 def loop(program: Program, target: Target, layouts: Sequence[Layout], scratch: int, shares: int) -> str:
     """The inner loop of a NumPy generalised ufunc: `loop(args, dimensions, steps, data)`.
 
+    Where rows are shared among threads, the data are two words: whether one found no memory, and all rows.
     The outputs of a tile are fetched in so many shares while it is computed.
     """
     lanes = target.lanes
@@ -26,9 +27,12 @@ def loop(program: Program, target: Target, layouts: Sequence[Layout], scratch: i
     declared, buffers, release, refused = _buffers(target, widths)
     flags_declared, flags_cleared = _clear_flags(target)
     tables, filled = _constants(program, layouts, target)
+    outputs = _outputs(program)
+    past_declared, past, past_ended = prefetch.past(outputs, layouts, target)
     lines = [
         declared,
         flags_declared,
+        past_declared,
         tables,
         """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) nounwind {
 entry:
@@ -36,7 +40,9 @@ entry:
         _step_count(program) if program.repeated else "",
         buffers,
         _ports(program),
-        prefetch.lines(_outputs(program), target, shares) if shares else "",
+        prefetch.ALL if past or shares else "",
+        past,
+        prefetch.lines(outputs, layouts, target, shares) if shares else "",
         filled or "br label %start",
         f"""start:
 br label %loop
@@ -49,8 +55,9 @@ body:
 %left = sub i64 %rows, %i
 %short = icmp slt i64 %left, {lanes}
 %n = select i1 %short, i64 %left, i64 {lanes}""",
-        _body(program, target.vector, layouts, shares),
+        _body(program, target, layouts, shares),
         "br label %done\ndone:\nbr label %loop\nexit:",
+        past_ended,
         release,
         flags_cleared,
         "ret void",
@@ -113,8 +120,9 @@ br i1 %kdone, label %start, label %fill""",
     )
 
 
-def _body(program: Program, t: str, layouts: Sequence[Layout], shares: int) -> str:
+def _body(program: Program, target: Target, layouts: Sequence[Layout], shares: int) -> str:
     """What happens to one tile of rows: inputs in, the chunks (again for each step), outputs out."""
+    t = target.vector
     inputs = list(enumerate(program.arguments))
     outputs = _outputs(program)
     table = "%ahead" if shares else "null"
@@ -132,7 +140,10 @@ call void @all_chunks(ptr %in, ptr %out, ptr %scratch, ptr {table})"""
     ]
     if not program.repeated:
         begin = prefetch.begin(outputs) if shares else ""
-        return "\n".join([*tile, *starts, _moves("load", inputs), begin, calls, _moves("store", outputs)])
+        past = {
+            j: f", i1 %past{j}" for (j, p), x in zip(outputs, layouts, strict=True) if prefetch.passes(p, x, target)
+        }
+        return "\n".join([*tile, *starts, _moves("load", inputs), begin, calls, _moves("store", outputs, past=past)])
     once = [[x for x in side if not x[1].steps] for side in (inputs, outputs)]
     each = [[x for x in side if x[1].steps] for side in (inputs, outputs)]
     thinned = any(p.thinned for p in program.outputs)
@@ -193,9 +204,10 @@ def _starts(ports: list[tuple[int, Port]], buffer: str, offsets: list[int], t: s
     return "\n".join(f"%b{j} = getelementptr {t}, ptr %{buffer}, i64 {offset}" for (j, _), offset in pairs)
 
 
-def _moves(verb: str, ports: list[tuple[int, Port]], at: str = "") -> str:
+def _moves(verb: str, ports: list[tuple[int, Port]], at: str = "", past: Mapping[int, str] = {}) -> str:
     return "\n".join(
-        f"call void @{verb}_port{j}(ptr %b{j}, ptr %q{j}{at}, i64 %s{j}, ptr %c{j}, i64 %n)" for j, _ in ports
+        f"call void @{verb}_port{j}(ptr %b{j}, ptr %q{j}{at}, i64 %s{j}, ptr %c{j}, i64 %n{past.get(j, '')})"
+        for j, _ in ports
     )
 
 
@@ -244,7 +256,8 @@ def _step_count(program: Program) -> str:
 def _buffers(target: Target, widths: dict[str, int]) -> tuple[str, str, str, str]:
     """Declarations, set-up, release and refusal of the buffers of vectors: on the stack, or on the heap if large.
 
-    Where the heap has no more, Python's `MemoryError` is set, which whoever called the ufunc finds.
+    Where the heap has no more, it is noted in the data, if there are any; else Python's `MemoryError` is set, which
+    whoever called the ufunc finds.
     """
     t = target.vector
     total = target.bytes * sum(widths.values())
@@ -272,6 +285,12 @@ declare i32 @PyGILState_Ensure()
 declare ptr @PyErr_NoMemory()
 declare void @PyGILState_Release(i32)"""
     refused = """refused:
+%alone = icmp eq ptr %data, null
+br i1 %alone, label %raise, label %tell
+tell:
+store atomic i64 1, ptr %data monotonic, align 8
+ret void
+raise:
 %held = call i32 @PyGILState_Ensure()
 %none = call ptr @PyErr_NoMemory()
 call void @PyGILState_Release(i32 %held)

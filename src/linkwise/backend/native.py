@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from linkwise._version import __version__
 from linkwise.backend import arrays, cache, gufunc, llvm
-from linkwise.backend.threads import most_rows, split
+from linkwise.backend.threads import shared as sharing
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program, trace, without_collector
 from linkwise.locks import ForkSafeLock
@@ -24,7 +25,7 @@ LOOK = 128  # programs to load between two looks at how many maps of memory the 
 MAPS = 65_530  # that Linux lets a process have, unless told otherwise; a program takes three and more
 FULL = 0.9  # of them, beyond which no more is loaded: LLVM ends the process that can get none
 
-_functions: dict[str, tuple[Any, int]] = {}  # each with the address of its code
+_functions: dict[Any, Loaded] = {}
 _lock = ForkSafeLock()
 _sweep_at = IDLE
 _look_in = LOOK
@@ -35,25 +36,36 @@ def lock() -> ForkSafeLock:
     return _lock
 
 
+class Loaded(NamedTuple):
+    """A native ufunc, the address of its loop, what that is told, and whether it may find no memory.
+
+    One that shares rows among threads holds the ufunc `beneath`, whose loop it calls.
+    """
+
+    function: Any
+    loop: int
+    data: int
+    hungry: bool
+    beneath: Any = None
+
+
 def function(program: Program, doc: str = "", threads: int | str = 1, directly: bool = False) -> Callable[..., Any]:
     """The program as a function of arrays; equal programs share one. Code that nobody holds is unloaded in time.
 
-    Batches are split over `threads`. One that is native, and is called again, can be reached `directly`.
+    Batches are split over `threads`, if it is native. One that is, and is called again, can be reached `directly`.
     """
     if not directly and not is_native(program):
-        found = arrays.function(program)
-        return found if threads == 1 else split(program, found, threads)
+        return arrays.function(program)
     with _lock:
-        found, address = _native(program, doc)
+        found = _native(program, doc)
         program.keep()
-        if directly:
-            from linkwise.backend import direct  # whoever calls once needs nothing of it
+        if threads != 1:
+            found = _shared(program, doc, found, threads)
+        if not directly:
+            return found.function
+        from linkwise.backend import direct  # whoever calls once needs nothing of it
 
-            found = direct.function(program, found, address, sys.maxsize)
-        if threads == 1:
-            return found
-        shared = split(program, found, threads)
-        return direct.function(program, shared, address, most_rows(program, threads)) if directly else shared
+        return direct.function(program, found.function, found.loop, found.data)
 
 
 def is_native(program: Program) -> bool:
@@ -61,8 +73,8 @@ def is_native(program: Program) -> bool:
     return all(p.size for p in (*program.arguments, *program.outputs)) and backend() != "numpy"
 
 
-def _native(program: Program, doc: str, levels: tuple[int, int] = llvm.LEVELS) -> tuple[Any, int]:
-    """The program as a native ufunc, from this process, from the cache on disk, or compiled now; with its address."""
+def _native(program: Program, doc: str, levels: tuple[int, int] = llvm.LEVELS) -> Loaded:
+    """The program as a native ufunc, from this process, from the cache on disk, or compiled now."""
     facts = (__version__, cache.MAGIC, program.digest, program.name, llvm.identity())
     key = hashlib.sha256(repr(facts).encode()).hexdigest()
     with _lock:
@@ -74,23 +86,31 @@ def _native(program: Program, doc: str, levels: tuple[int, int] = llvm.LEVELS) -
                 objects = without_collector(lambda: llvm.compile_objects(program.whole, levels))
                 cache.write(key, objects)
             _make_room()
-            _functions[key] = _loaded(objects, program.name, doc, program.arguments, program.outputs, program.dtype)
+            loop, hungry = llvm.load_objects(objects), b"PyErr_NoMemory" in objects[0]
+            _functions[key] = Loaded(_ufunc(program, doc, loop, hungry), loop, 0, hungry)
         return _functions[key]
 
 
-def _loaded(
-    objects: list[bytes],
-    name: str,
-    doc: str,
-    inputs: Sequence[Port],
-    outputs: Sequence[Port],
-    dtype: str = "float64",
-) -> tuple[Any, int]:
-    address = llvm.load_objects(objects)
-    ufunc: Any = gufunc.make(address, name, doc, inputs, outputs, dtype)
-    if dtype != "float64":  # NumPy itself takes only what fits
-        ufunc = gufunc.casting(ufunc, dtype)
-    return (gufunc.watched(ufunc) if b"PyErr_NoMemory" in objects[0] else ufunc), address
+def _shared(program: Program, doc: str, alone: Loaded, threads: int | str) -> Loaded:
+    """A ufunc that shares its rows among threads; where they are not to be had, the one without. The lock is held."""
+    key = (alone.loop, threads)
+    if key not in _functions:
+        try:
+            loop, known = sharing(program, alone.loop, threads)
+        except Warning:  # of the cache, where warnings are errors
+            raise
+        except Exception:  # any failure of a foreign library means: one thread
+            return alone
+        function = _ufunc(program, doc, loop, alone.hungry, known)
+        _functions[key] = Loaded(function, loop, ctypes.addressof(known), alone.hungry, alone.function)
+    return _functions[key]
+
+
+def _ufunc(program: Program, doc: str, loop: int, hungry: bool, known: Any = None) -> Any:
+    ufunc: Any = gufunc.make(loop, program.name, doc, program.arguments, program.outputs, program.dtype, known)
+    if program.dtype != "float64":  # NumPy itself takes only what fits
+        ufunc = gufunc.casting(ufunc, program.dtype)
+    return gufunc.watched(ufunc) if hungry else ufunc
 
 
 def _make_room() -> None:
@@ -102,9 +122,9 @@ def _make_room() -> None:
         idle = [
             key for key in _functions if sys.getrefcount(_functions[key][0]) == 2
         ]  # the table's, and the count's own
-        gone = [_functions.pop(key)[1] for key in idle]
-        llvm.unload_objects(gone)
-        gufunc.forget(gone)
+        gone = [_functions.pop(key) for key in idle]
+        llvm.unload_objects([x.loop for x in gone if x.beneath is None])
+        gufunc.forget(x.data or x.loop for x in gone)
         _sweep_at = max(IDLE, 2 * len(_functions))
     if crowded and _maps() > FULL:
         raise LinkwiseError(
@@ -162,5 +182,5 @@ def _works() -> bool:
 
 def _self_test() -> None:
     program = trace("self_test", lambda x: ([x[0] + 2.0 * x[1]],), [Port("x", (2,))], [Port("y", (1,))])
-    if not (_native(program, "", (0, 0))[0]([[1.0, 2.0]] * 5) == 5.0).all():
+    if not (_native(program, "", (0, 0)).function([[1.0, 2.0]] * 5) == 5.0).all():
         raise RuntimeError("a trial kernel gave a wrong answer")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from linkwise.backend import prefetch
 from linkwise.backend.layout import Layout
 from linkwise.backend.target import Target
 from linkwise.backend.tile import load_tile, scatter, store_runs, store_tile
@@ -23,6 +24,8 @@ def transfers(program: Program, target: Target, layouts: Sequence[Layout]) -> st
     texts += [store_tile(target, block) for block in sorted({_block(p, target) for p in program.outputs})]
     if any(layout.runs for layout in layouts):
         texts += [store_runs(target), scatter(target)]
+    if any(prefetch.passes(p, x, target) for p, x in zip(program.outputs, layouts, strict=True)):
+        texts.append(store_runs(target, past=True))
     for j, port in enumerate(program.arguments):
         texts.append(_port(f"load_port{j}", "load", port, target))
     for j, (port, layout) in enumerate(zip(program.outputs, layouts, strict=True), start=len(program.arguments)):
@@ -62,20 +65,31 @@ ret void
 
 
 def _sparse_port(j: int, port: Port, layout: Layout, target: Target) -> str:
-    """A store that writes zeros without reading them, where rows are contiguous and a tile is full."""
+    """A store that writes zeros without reading them, where rows are contiguous and a tile is full.
+
+    One that can go past the cache is told whether to.
+    """
     rank = len(port.shape)
     whole, test = _whole(port, target)
     runs, last = len(layout.runs), port.size - target.lanes
     step = f"""%to = getelementptr i32, ptr @places{j}, i64 %bk
 call void @scatter(ptr %buffer, ptr %to, ptr %at, i64 %rs, i64 %c{rank - 1}, i64 {port.shape[-1]}, i64 %rows)"""
-    return f"""{_head(f"store_port{j}", rank)}
+    passes = prefetch.passes(port, layout, target)
+    given = f"(ptr %buffer, ptr %a, i64 %rs, ptr @runs{j}, i64 {runs}, i64 {last})"
+    choice = f"""br i1 %past, label %stream, label %keep
+stream:
+call void @stream_runs{given}
+ret void
+keep:"""
+    return f"""{_head(f"store_port{j}", rank, ", i1 %past" if passes else "")}
 {whole}
 br i1 {test}, label %whole, label %lines
 whole:
 %full = icmp eq i64 %rows, {target.lanes}
 br i1 %full, label %tile, label %few
 tile:
-call void @store_runs(ptr %buffer, ptr %a, i64 %rs, ptr @runs{j}, i64 {runs}, i64 {last})
+{choice if passes else ""}
+call void @store_runs{given}
 ret void
 few:
 call void @scatter(ptr %buffer, ptr @places{j}, ptr %a, i64 %rs, i64 {target.real.bytes}, i64 {port.size}, i64 %rows)
@@ -92,9 +106,10 @@ def _tables(j: int, layout: Layout) -> str:
 @runs{j} = internal constant [{2 * len(layout.runs)} x i64] [{runs}]"""
 
 
-def _head(name: str, rank: int) -> str:
+def _head(name: str, rank: int, more: str = "") -> str:
     strides = [f"%cp{d} = getelementptr i64, ptr %cs, i64 {d}\n%c{d} = load i64, ptr %cp{d}" for d in range(rank)]
-    first = f"define internal void @{name}(ptr %buffer, ptr %a, i64 %rs, ptr %cs, i64 %rows) alwaysinline nounwind {{"
+    given = f"ptr %buffer, ptr %a, i64 %rs, ptr %cs, i64 %rows{more}"
+    first = f"define internal void @{name}({given}) alwaysinline nounwind {{"
     return "\n".join(["", first, "entry:", *strides])
 
 

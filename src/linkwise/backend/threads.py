@@ -1,121 +1,85 @@
-"""Large batches split over cores: rows are independent, and native loops release the interpreter's lock."""
+"""Large batches split over cores, below Python: rows are independent, and one call of a loop becomes several.
+
+A loop that NumPy calls gets a second one before it (`threads.ll`), with the same manners, which shares the rows of a
+batch among threads of its own. They know nothing of Python, take no signals, and sleep when there is nothing to do. A
+row's result never depends on who computed it.
+"""
 
 from __future__ import annotations
 
-import math
+import ctypes
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import signal
+import sys
+from functools import cache
+from typing import Any
 
-import numpy as np
-
-from linkwise.backend.arrays import targets
+from linkwise.backend import library, llvm
 from linkwise.graph.program import Program
-from linkwise.locks import ForkSafeLock
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
 
 SMALLEST = 256  # rows of a thread at least, where the user has said how many there are to be
-SHARE = 4_000_000  # operations of a thread at least, where they are as many as pay: many times what its waking costs
+OPERATIONS = 4_000_000  # of a thread at least, where they are as many as pay: many times what its waking costs
+PARTS = 8  # of such a share, which a piece has at least: the last ones decide how long others wait in the end
 TURNS = 4  # of Newton's method, about
-PIECES = 4  # for each thread, of rows enough for all lanes; more of them wait for the interpreter's lock
-LANES = 64
-PLAIN = (np.ndarray, np.memmap, type(None))  # arrays that a ufunc takes as they are
+MOST = 256  # threads, whatever is asked
 
-_pools: dict[int, ThreadPoolExecutor] = {}
-_lock = ForkSafeLock()
+POOLS = 4  # calls that have threads at a time; further ones go alone
+PATIENCE = 100  # looks for work, each of half a microsecond about, before a thread sleeps
+OPEN = 1 << 32  # a gate that is open, beside how many are inside
+INSIDE = OPEN - 1
+COARSE_CLOCK = 6  # of Linux
+WHILE_FREE, WHILE_BUSY = 4_000_000, 50_000_000  # nanoseconds before it is asked again how many cores are free
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)  # threads do not live on in a child
+# what is known of a kernel, in words of 64 bits; steps are the axis with their number, 0 where they do not count
+LOOP, PORTS, AXES, LANES, STEPS, THREADS, SHARE, PIECE = range(8)
+
+PYTHON = ("PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")
+POSIX = (
+    "fegetenv", "fesetenv", "getpid", "pthread_cond_init", "pthread_cond_signal", "pthread_cond_wait",
+    "pthread_create", "pthread_detach", "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_unlock",
+    "pthread_sigmask", "sched_yield", "sigfillset",
+)  # fmt: skip
+LINUX = ("clock_gettime", "close", "open", "read", "sched_getaffinity")
+WINDOWS = (
+    "AcquireSRWLockExclusive", "CloseHandle", "CreateThread", "GetCurrentProcessId", "ReleaseSRWLockExclusive",
+    "SleepConditionVariableSRW", "SwitchToThread", "WakeConditionVariable",
+)  # fmt: skip
 
 
-def most_rows(program: Program, threads: int | str) -> int:
-    """Rows of the longest batch that is not split; of a repeated program, rows times steps."""
-    if threads != "auto":
-        return 2 * SMALLEST - 1
-    once, turn = program.lengths
-    return 2 * (SHARE // max(1, once + TURNS * turn) + 1) - 1
+def _load(*names: str) -> list[int]:
+    """The addresses of functions of the code beside this file."""
+    linux, windows = sys.platform.startswith("linux"), sys.platform == "win32"
+    files = ["threads", "threads_windows" if windows else "threads_posix", "cores_linux" if linux else "cores_other"]
+    symbols = library.python(*PYTHON, *(() if windows else POSIX), *(LINUX if linux else ()))
+    if windows:
+        symbols |= library.addresses(ctypes.CDLL("kernel32"), WINDOWS)
+        symbols |= library.addresses(ctypes.CDLL("ucrtbase"), ("fegetenv", "fesetenv"))
+    constants = {k: v for k, v in globals().items() if k.isupper() and isinstance(v, int)}
+    constants |= {"CORES": os.cpu_count() or 1, "SIG_SETMASK": int(getattr(signal, "SIG_SETMASK", 0))}
+    return library.load(files, constants, symbols, names)
 
 
-def split(program: Program, function: Callable[..., Any], threads: int | str) -> Callable[..., Any]:
-    """The function with large batches cut along their longest axis, and the pieces shared among threads.
+@cache
+def _shared() -> int:
+    """The address of the loop before a loop."""
+    return _load("shared")[0]
 
-    Whoever is free takes the next piece, the caller among them: a core that is busy with something else takes fewer.
+
+def shared(program: Program, loop: int, threads: int | str) -> tuple[int, Any]:
+    """The address of a loop that shares its rows among threads before another one, and its data, which are to be kept.
+
+    Raises whatever foreign libraries raise where there is no such thing.
     """
-    least = (most_rows(program, threads) + 1) // 2
-
-    def call(*inputs: Any, out: Any = None) -> Any:
-        if any(_special(x) for x in (*inputs, *(out if isinstance(out, tuple) else (out,)))):
-            return function(*inputs) if out is None else function(*inputs, out=out)
-        arrays = [np.asarray(x) for x in inputs]
-        ranks = [p.rank for p in program.arguments]
-        if any(a.ndim < r for a, r in zip(arrays, ranks, strict=True)):
-            return function(*arrays, out=out)
-        batch = np.broadcast_shapes(*(a.shape[: a.ndim - r] for a, r in zip(arrays, ranks, strict=True)))
-        steps = next((a.shape[a.ndim - p.rank] for a, p in zip(arrays, program.arguments, strict=True) if p.steps), 0)
-        axis = int(np.argmax(batch)) if batch else 0
-        size = math.prod(batch) * (steps if threads == "auto" and program.repeated else 1)
-        workers = min(size // least, max(batch, default=1))
-        if workers > 1:
-            workers = min(workers, cores() if threads == "auto" else int(threads))
-        if workers < 2:
-            return function(*arrays) if out is None else function(*arrays, out=out)
-        whole = [np.broadcast_to(a, (*batch, *a.shape[a.ndim - r :])) for a, r in zip(arrays, ranks, strict=True)]
-        results = targets(program, batch, out, steps)
-        if out is not None:  # one piece must not write what another still reads
-            whole = [a.copy() if any(np.may_share_memory(a, r) for r in results) else a for a in whole]
-        width = -(-batch[axis] // (workers * PIECES))
-        width = -(-width // LANES) * LANES if width > LANES else -(-batch[axis] // workers)
-        pieces = iter(range(0, batch[axis], width))
-
-        def work() -> None:
-            for start in pieces:
-                rows = (*[slice(None)] * axis, slice(start, start + width))
-                function(*(a[rows] for a in whole), out=tuple(r[rows] for r in results))
-
-        jobs = []
-        for _ in range(workers - 1):
-            try:
-                jobs.append(_pool(workers - 1).submit(work))
-            except RuntimeError:  # no thread is to be had
-                break
-        try:
-            work()
-        finally:
-            _ = [*pieces]  # after an interrupt, nothing more begins
-            errors = [job.exception() for job in jobs if not job.cancel()]  # those that have not begun need not
-        for error in errors:
-            if error is not None:
-                raise error
-        found = results[0] if len(results) == 1 else tuple(results)
-        for known in (whole, results):  # to a job that nobody waits for
-            known.clear()
-        return found
-
-    return call
-
-
-def cores() -> int:
-    """How many cores this process may use that nothing else uses at the moment, where the system says so."""
-    try:
-        allowed = len(os.sched_getaffinity(0))
-        with open("/proc/loadavg", "rb", buffering=0) as file:
-            running = int(file.read().split()[3].split(b"/")[0])  # this thread among them
-    except (AttributeError, OSError, ValueError, IndexError):
-        return os.cpu_count() or 1
-    return max(1, min(allowed, (os.cpu_count() or 1) + 1 - running))
-
-
-def _special(x: Any) -> bool:
-    """Whether an array has its own way with ufuncs, as one with masks or units has, which pieces of it would lose."""
-    return type(x) not in PLAIN and hasattr(x, "__array_ufunc__") and not isinstance(x, np.generic)
-
-
-def _pool(threads: int) -> ThreadPoolExecutor:
-    with _lock:
-        if threads not in _pools:
-            from concurrent.futures import ThreadPoolExecutor  # for large batches alone
-
-            _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="linkwise")
-        return _pools[threads]
+    ports = (*program.arguments, *program.outputs)
+    axes = list(dict.fromkeys(axis for port in ports for axis in port.axes))
+    once, turn = program.lengths
+    share = OPERATIONS // max(1, once + TURNS * turn) + 1
+    auto = threads == "auto"
+    words = [0] * 8
+    words[LOOP], words[PORTS], words[AXES] = loop, len(ports), 1 + len(axes)
+    words[LANES] = llvm.target(program.dtype).lanes
+    words[STEPS] = 1 + axes.index("steps") if auto and "steps" in axes else 0
+    words[THREADS] = 0 if auto else min(int(threads), MOST)
+    words[SHARE] = share if auto else SMALLEST
+    words[PIECE] = share // PARTS
+    return _shared(), (ctypes.c_int64 * len(words))(*words)

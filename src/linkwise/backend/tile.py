@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from linkwise.backend import prefetch
 from linkwise.backend.shuffle import joined, parted, transposed
 from linkwise.backend.target import Target
 
@@ -101,12 +102,18 @@ br i1 %done, label %exit, label %blocks
 }}"""
 
 
-def store_runs(target: Target) -> str:
-    """Lanes to rows of a full tile: runs of zero blocks, written as such, between runs of blocks from the buffer."""
-    lanes, t, real, size = target.lanes, target.vector, target.real.name, target.real.bytes
+def store_runs(target: Target, past: bool = False) -> str:
+    """Lanes to rows of a full tile: runs of zero blocks, written as such, between runs of blocks from the buffer.
+
+    Those that go past the cache begin at lines of it.
+    """
+    lanes, t, real = target.lanes, target.vector, target.real.name
+    name, manner = (
+        ("stream_runs", f"{prefetch.LINE}, !nontemporal !{{i32 1}}") if past else ("store_runs", f"{target.real.bytes}")
+    )
     rows = _row_starts(lanes)
     zeros = "\n".join(
-        f"%z{r} = getelementptr {real}, ptr %a{r}, i64 %zc\nstore {t} zeroinitializer, ptr %z{r}, align {size}"
+        f"%z{r} = getelementptr {real}, ptr %a{r}, i64 %zc\nstore {t} zeroinitializer, ptr %z{r}, align {manner}"
         for r in range(lanes)
     )
     loads = "\n".join(
@@ -115,8 +122,8 @@ def store_runs(target: Target) -> str:
     )
     turned, names = transposed([f"%x{r}" for r in range(lanes)], target)
     stores = "\n".join(
-        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %dc\nstore {t} {name}, ptr %p{r}, align {size}"
-        for r, name in enumerate(names)
+        f"%p{r} = getelementptr {real}, ptr %a{r}, i64 %dc\nstore {t} {value}, ptr %p{r}, align {manner}"
+        for r, value in enumerate(names)
     )
 
     def column(name: str, number: str) -> str:  # the last block may overlap the one before it
@@ -125,7 +132,7 @@ def store_runs(target: Target) -> str:
 %{name}c = select i1 %{name}o, i64 %top, i64 %{name}k"""
 
     return f"""
-define internal void @store_runs(ptr noalias %buffer, ptr %a, i64 %rs, ptr %runs, i64 %n, i64 %top) noinline nounwind {{
+define internal void @{name}(ptr noalias %buffer, ptr %a, i64 %rs, ptr %runs, i64 %n, i64 %top) noinline nounwind {{
 entry:
 {rows}
 %first = getelementptr {t}, ptr %buffer, i64 1

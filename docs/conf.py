@@ -36,6 +36,7 @@ nb_execution_in_temp = True
 nb_execution_timeout = 120
 nb_merge_streams = True
 
+default_role = "code"  # of docstrings
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 napoleon_google_docstring = True

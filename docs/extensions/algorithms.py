@@ -55,13 +55,16 @@ def shape(dims) -> str:
     return f"({', '.join(['...', *map(str, dims)])})"
 
 
-def arguments(doc: str) -> tuple[str, dict[str, str]]:
-    """A docstring without its section of arguments, and that section by name."""
-    found = re.search(r"^Args:\n((?:[ ]+.*\n?|\n(?=[ ]))+)", doc, flags=re.MULTILINE)
-    if not found:
-        return doc, {}
-    each = re.findall(r"^(\w+): (.*(?:\n[ ]+.*)*)", dedent(found[1]), flags=re.MULTILINE)
-    return doc.replace(found[0], ""), {name: " ".join(text.split()) for name, text in each}
+def section(doc: str, title: str) -> tuple[str, str]:
+    """A docstring without one of its sections, and that section."""
+    found = re.search(rf"^{title}:\n((?:[ ]+.*\n?|\n(?=[ ]))+)", doc, flags=re.MULTILINE)
+    return (doc.replace(found[0], ""), dedent(found[1])) if found else (doc, "")
+
+
+def words_of(text: str) -> dict[str, str]:
+    """What a section of arguments says of each, in one line; their shapes come from the library."""
+    each = re.findall(r"^(\w+): (.*(?:\n[ ]+.*)*)", text, flags=re.MULTILINE)
+    return {name: re.sub(r" \((nq|nv|nu)\)", "", " ".join(words.split())) for name, words in each}
 
 
 def added_inputs(algorithm: lw.Algorithm) -> list[tuple[str, str]]:
@@ -82,6 +85,8 @@ def call(algorithm: lw.Algorithm, added: list[str]) -> str:
         inputs = [name for name in inspect.signature(member).parameters if name not in ("self", "extra", "axes")]
     options = {k: v for k, v in algorithm.static.items() if k == "axes" and inspect.isfunction(member)}
     shown = ", ".join(inputs) + "".join(f"[, {name}]" for name in added)
+    shown = re.sub(r"(?<=base_velocity)\]((?:\[, base_\w+\])+)", lambda m: m[1].replace("[", "").replace("]", "") + "]", shown)
+    shown = re.sub(r"(?<=f_ext)\]((?:\[, f_ext_\w+\])+)", lambda m: m[1].replace("[", "").replace("]", "") + "]", shown)
     shown += "".join(f', {k}="{v}"' for k, v in options.items())
     made = "sensor)(" if inputs == ["sensor"] else ""  # one function for each sensor
     shown = shown.replace("sensor", made + ", ".join(algorithm.inputs)) if made else shown
@@ -90,22 +95,23 @@ def call(algorithm: lw.Algorithm, added: list[str]) -> str:
 
 def fields(algorithm: lw.Algorithm, words: dict[str, str], added: list[tuple[str, str]]) -> Iterator[str]:
     """The arguments, what compile may be told, and what comes out."""
+    said = words.pop("returns", "")
     words = WORDS | words
     member = getattr(lw.Dynamics, algorithm.name, None)
     for name in algorithm.inputs:
-        yield f":param {name}: {shape(INPUTS[name])} {words.get(name, '')}"
+        yield f":param {name}: ``{shape(INPUTS[name])}`` {words.get(name, '')}"
     inspected = [*inspect.signature(member).parameters] if inspect.isfunction(member) else []
     for name in inspected:
         if name not in ("self", "extra", *algorithm.inputs):
             yield f":param {name}: {words.get(name, '')}"
     for name, dims in added:
-        yield f":param {name}: {dims} {words.get(name, '')}"
+        yield f":param {name}: ``{dims}`` {words.get(name, '')}"
     static = {k: v for k, v in algorithm.static.items() if k not in (*inspected, *INTERNAL)}
     for name, value in static.items():
         default = "" if isinstance(value, type) or isinstance(value, Cheapest) else f", {value!r} by default"
         yield f":Option of compile, {name}=: {words.get(name, words.get('gains', ''))}{default}"
-    outputs = ", ".join(f"``{name}`` {shape(dims)}" for name, dims in algorithm.outputs.items())
-    yield f":returns: {outputs}"
+    outputs = ", ".join(f"``{name}`` ``{shape(dims)}``" for name, dims in algorithm.outputs.items())
+    yield f":returns: {outputs}{'. ' + said if said else ''}"
 
 
 class Algorithms(SphinxDirective):
@@ -123,9 +129,10 @@ class Algorithms(SphinxDirective):
 
     def one(self, algorithm: lw.Algorithm, home: str) -> list[nodes.Node]:
         member = hasattr(lw.Dynamics, algorithm.name)
-        doc, words = arguments(inspect.getdoc(algorithm) or "")
+        doc, asked = section(inspect.getdoc(algorithm) or "", "Args")
+        doc, given = section(doc, "Returns")
+        words = words_of(asked) | {"returns": " ".join(given.split())}
         added = added_inputs(algorithm)
-        doc = re.sub(r"^Returns:\n((?:[ ]+.*\n?)+)", lambda m: f"Gives {' '.join(m[1].split())}", doc, flags=re.MULTILINE)
         body = [*str(GoogleDocstring(doc, self.config)).splitlines(), ""]
         short = f"lw.{algorithm.name}" if algorithm.name in lw.__all__ else f"lw.{home[9:]}.{algorithm.name}"
         if not member:
@@ -133,7 +140,7 @@ class Algorithms(SphinxDirective):
             told = "".join(f", {k}=..." for k in needed)
             body += [f"``kernel = lw.compile(robot, {short}{told})`` makes the function.", ""]
         elif short.count(".") == 1:
-            body += [f"``lw.compile(robot, {short}, ...)`` is the same function alone, with its own options.", ""]
+            body += [f"``lw.compile(robot, {short}, ...)`` makes this function alone.", ""]
         body += fields(algorithm, words, added)
         lines = [f".. py:function:: {call(algorithm, [n for n, _ in added])}", f"   :module: {home}", ""]
         parsed = self.parse_text_to_nodes("\n".join([*lines, indent("\n".join(body), "   ")]))
@@ -141,6 +148,10 @@ class Algorithms(SphinxDirective):
             for prefix in node.findall(addnodes.desc_addname):
                 prefix.clear()
                 prefix += nodes.Text("dyn." if member else "")
+            for result in node.findall(addnodes.desc_returns):  # names of results, not of types to look up
+                text = "".join(child.astext() for child in result.children)
+                result.clear()
+                result += nodes.Text(text)
         return parsed
 
 

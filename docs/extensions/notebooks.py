@@ -1,6 +1,7 @@
 """Tutorials are notebooks: run when pages are built, with pictures in the page's colours, and for download."""
 
 import json
+import logging
 import os
 import re
 from pathlib import Path
@@ -16,6 +17,7 @@ c.InlineBackend.figure_formats = {"svg"}
 c.InlineBackend.print_figure_kwargs = {}
 c.InlineBackend.rc = {}
 c.HistoryManager.enabled = False
+c.Application.log_level = 40
 """
 
 
@@ -48,6 +50,7 @@ def clean_downloads(app: Sphinx, *_: object) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    logging.getLogger("traitlets").setLevel(logging.WARNING)  # one line for each notebook is not news
     app.connect("builder-inited", write_profile)
     app.connect("doctree-resolved", inline_pictures)
     app.connect("env-updated", clean_downloads)

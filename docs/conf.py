@@ -1,8 +1,11 @@
+import os
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+os.environ["MATPLOTLIBRC"] = str(HERE / "matplotlibrc")  # of pictures in pages, and of the kernels that run notebooks
 
 project = "Linkwise"
 author = "The Linkwise authors"

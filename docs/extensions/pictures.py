@@ -2,7 +2,6 @@
 
 import ast
 import io
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -15,8 +14,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from extensions import drawing
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
-INK = "#7b7b7d"  # of text and axes, as docs/matplotlibrc has it
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def value_of(code: str, names: dict[str, Any], where: str) -> Any:
 
 def inline(svg: str, label: str = "") -> str:
     """An SVG to stand in a page: its grey becomes the colour of the page's text."""
-    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
+    svg = svg[svg.index("<svg") :].replace(drawing.INK, "currentColor")
     return svg.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"' if label else "<svg", 1)
 
 
@@ -64,17 +64,12 @@ class Run(SphinxDirective):
         raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:
-        import matplotlib
-
-        matplotlib.use("agg")
-        import matplotlib.pyplot as plt
-
         where = f"{self.env.docname}, line {self.lineno}"
-        names = self.env.temp_data.setdefault("linkwise names", {})
+        names = self.env.temp_data.setdefault("linkwise names", dict(drawing.NAMES))
         caption, messages = self.parse_inline(self.arguments[0], lineno=self.lineno)
         text = nodes.caption("", "", *caption)
         html = self.html(value_of("\n".join(self.content), names, where), text.astext())
-        plt.close("all")
+        drawing.plt.close("all")
         return [nodes.figure("", nodes.raw("", html, format="html"), text, classes=["picture"]), *messages]
 
 
@@ -86,6 +81,5 @@ class Picture(Run):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    os.environ["MATPLOTLIBRC"] = str(Path(app.srcdir, "matplotlibrc"))  # kernels of notebooks read it too
     app.add_directive("picture", Picture)
     return {"parallel_read_safe": True}

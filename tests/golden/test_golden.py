@@ -8,6 +8,7 @@ from support.arms import two_link
 TEXTS = {
     "two_link_inverse_dynamics.txt": lambda k: k.listing(),
     "two_link_inverse_dynamics.c": lambda k: k.c_source(),
+    "two_link_inverse_dynamics.js": lambda k: k.javascript_source(),
     "two_link_inverse_dynamics.h": lambda k: k.c_header(),
 }
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from linkwise.backend import arrays, c, operations
+from linkwise.backend import arrays, c, javascript, operations
 from linkwise.graph.derivative import PARTIALS
 from linkwise.graph.inline import WRITTEN
 from linkwise.graph.op import OPS
@@ -13,7 +13,8 @@ TABLES = {
     | set(operations.COMPOSITE)
     | {"sin", "cos"},  # one sincos an angle
     "FUNCTIONS": set(arrays.FUNCTIONS),
-    "EXPRESSIONS": set(c.EXPRESSIONS),
+    "EXPRESSIONS of C": set(c.EXPRESSIONS),
+    "EXPRESSIONS of JavaScript": set(javascript.EXPRESSIONS),
     "WRITTEN": set(WRITTEN),
 }
 
@@ -26,7 +27,7 @@ def test_table_has_every_operation_and_no_other(table):
 @pytest.mark.parametrize("op", OPS.values(), ids=OPS)
 def test_texts_use_every_argument(op):
     marks = [f"<{k}>" for k in range(op.arity)]
-    for text in (op.text, c.EXPRESSIONS[op.name]):
+    for text in (op.text, c.EXPRESSIONS[op.name], javascript.EXPRESSIONS[op.name]):
         assert all(m in text.format(*marks, f="") for m in marks)
 
 

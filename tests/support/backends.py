@@ -11,7 +11,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from linkwise.backend import c, gufunc, llvm, python
+from linkwise.backend import c, gufunc, javascript, llvm, python
 from linkwise.backend.target import REALS, Target
 from linkwise.graph.op import OPS
 from linkwise.graph.program import Port, Program, trace
@@ -99,6 +99,32 @@ def call_c(function: Any, inputs: list[Any], outputs: list[Any], results: list[A
     function(*[ctypes.c_void_p(a.ctypes.data) for a in (*given, *made)])
     for result, o in zip(results, made, strict=True):
         result[row] = o.reshape(result[row].shape)
+
+
+def in_javascript(page: Any, program: Program) -> Callable[..., Any]:
+    """The program in JavaScript, row by row, in a page of a browser."""
+    function = javascript.source(program, None, program.name)
+    run = f"""([rows, sizes]) => {{
+        {function}
+        return rows.map(row => {{
+            const outputs = sizes.map(size => new Array(size).fill(NaN));
+            {program.name}(...row, ...outputs);
+            return outputs;
+        }});
+    }}"""
+
+    def call(*inputs: Any) -> Any:
+        arrays = [np.asarray(x, float) for x in inputs]
+        batch = arrays[0].shape[: arrays[0].ndim - len(program.arguments[0].shape)]
+        rows = [[a[row].reshape(-1).tolist() for a in arrays] for row in np.ndindex(batch)]
+        made = page.evaluate(run, [rows, [p.size for p in program.outputs]])
+        results = [
+            np.array([row[k] for row in made], program.dtype).reshape(*batch, *p.shape)
+            for k, p in enumerate(program.outputs)
+        ]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    return call
 
 
 def ulps(a: Any, b: Any) -> np.ndarray:

@@ -115,6 +115,9 @@ class Columns(Kernel):
     def c_header(self, name: str | None = None) -> str:
         raise self._in_parts("C header")
 
+    def javascript_source(self, name: str | None = None) -> str:
+        raise self._in_parts("JavaScript source")
+
     def listing(self) -> str:
         raise self._in_parts("listing")
 

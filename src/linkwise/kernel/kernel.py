@@ -237,6 +237,12 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
 
         return header(self.program, name, self._title())
 
+    def javascript_source(self, name: str | None = None) -> str:
+        """This kernel as one JavaScript function without dependencies, of flat arrays: its inputs, then its outputs."""
+        from linkwise.backend.javascript import source
+
+        return source(self.program, name, self._title())
+
     def listing(self) -> str:
         """The customised symbolic model, one assignment a line."""
         from linkwise.graph.show import listing

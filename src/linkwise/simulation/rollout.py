@@ -183,6 +183,10 @@ class Rollout:
         """The header that declares the function of `c_source`."""
         return self.step.c_header(name)
 
+    def javascript_source(self, name: str | None = None) -> str:
+        """One step as one JavaScript function without dependencies, of flat arrays: its inputs, then its outputs."""
+        return self.step.javascript_source(name)
+
     def count(self) -> dict[str, int]:
         """Operations of one step."""
         return dict(self.program.count())

@@ -21,7 +21,7 @@ from verdict import CLEAR, Verdict
 
 import linkwise as lw
 from linkwise.cli.root import cli
-from linkwise.planning.examples import minimum_time
+from papers.two_link_plans import minimum_time
 
 TRIES, QUICK, LONGEST = 6_000, 90, 120.0
 LONG = ("bench", "walk")  # commands that take their time

@@ -21,7 +21,7 @@ from verdict import CLEAR, Verdict, crashed, refused, said, worst
 
 import linkwise as lw
 from linkwise.errors import LinkwiseError
-from linkwise.planning.examples import minimum_time
+from papers.two_link_plans import minimum_time
 from support.mjcf import BODY, body, mjcf
 from support.mutate import Damaged
 

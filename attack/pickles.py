@@ -18,7 +18,7 @@ from machines import Zoo, numbers, tree
 from verdict import CLEAR, Verdict
 
 import linkwise as lw
-from linkwise.planning.examples import minimum_time
+from papers.two_link_plans import minimum_time
 
 TRIES, QUICK, LONGEST = 3_000, 60, 120.0
 ELSEWHERE = "import pickle, sys; sys.stdout.buffer.write(pickle.dumps(pickle.load(sys.stdin.buffer)))"

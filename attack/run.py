@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "src"), str(HERE.parent / "tests")]
+sys.path[:0] = [str(HERE), *(str(HERE.parent / folder) for folder in ("src", "tests", ""))]
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from arena import Part, Score, run, work  # noqa: E402

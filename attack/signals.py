@@ -25,7 +25,7 @@ from verdict import CLEAR, Verdict, same, worst
 
 import linkwise as lw
 from linkwise.backend import arrays, native
-from linkwise.planning.examples import minimum_time, time_and_effort
+from papers.two_link_plans import minimum_time, time_and_effort
 from support.arms import arm, states
 
 TRIES, QUICK, LONGEST = 1_000, 12, 120.0

@@ -22,7 +22,7 @@ from verdict import CLEAR, Verdict, crashed, said, same
 
 import linkwise as lw
 from linkwise.errors import LinkwiseError
-from linkwise.planning.examples import minimum_time
+from papers.two_link_plans import minimum_time
 from support.arms import arm
 
 TRIES, QUICK, LONGEST = 120, 6, 200.0

@@ -14,9 +14,9 @@ import linkwise as lw
 from linkwise.peers.times import interleaved
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.ends import State
-from linkwise.planning.examples import minimum_time
 from linkwise.planning.problem import Problem
 from linkwise.planning.term_and_constraint import Sum
+from papers.two_link_plans import minimum_time
 
 POINTS, COUNT, DEGREE = 200, 20, 4
 

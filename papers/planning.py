@@ -12,11 +12,11 @@ from linkwise.algorithms.kinematics import poses
 from linkwise.figures import COLOURS, LIMIT, style
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
-from linkwise.planning.examples import minimum_time, time_and_effort
 from linkwise.planning.families import sweep
 from linkwise.planning.result import Plan
 from papers.experiments import Cell, Experiment, Picture, Table
 from papers.pictures import inline_svg
+from papers.two_link_plans import minimum_time, time_and_effort
 
 OPTIMUM = 0.3918545395  # s, from the end conditions of the bang-bang motion
 SWITCHES = (("joint1", 0.1959273, "just over 0.2"), ("joint2", 0.0457093, "early"), ("joint2", 0.2353004, "0.25"))

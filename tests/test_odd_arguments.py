@@ -44,7 +44,7 @@ def test_masks_that_do_not_fit_the_result():
 
 @pytest.mark.parametrize("joints", [-5, 2.5, "a", None, True])
 def test_numbers_of_joints(joints):
-    with pytest.raises(lw.InputError, match="random_tree joints: expected a whole number from 0 on"):
+    with pytest.raises(lw.InputError, match="random_tree joints: expected a whole number of at least 0"):
         lw.random_tree(0, joints)
 
 

@@ -22,12 +22,12 @@ from scipy.interpolate import CubicSpline
 import linkwise as lw
 from linkwise import motion, walking
 from linkwise.planning.constraints import base_motion
-from linkwise.planning.examples import minimum_time
 from linkwise.planning.point import Point
 from linkwise.robot import Course, Curve, Diagnostic
 from linkwise.robot.coupling import couplings
 from linkwise.robot.joint import KINDS
 from linkwise.robot.joint.screw import Screw
+from papers.two_link_plans import minimum_time
 from support.processes import run
 
 WAYS = {f"pickle {p}": lambda x, p=p: pickle.loads(pickle.dumps(x, p)) for p in range(2, pickle.HIGHEST_PROTOCOL + 1)}

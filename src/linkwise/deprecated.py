@@ -73,7 +73,7 @@ MOVED: dict[str, str] = {
 }
 # what an old name still gives where that is not what the new one does
 _KEPT = {
-    **_in("linkwise.planning.former_words", "reaction tool_path"),
+    **_in("linkwise.planning.former_costs", "reaction tool_path"),
     "base_motion": "linkwise.planning.constraints.base_motion",
     "ParallelRobot": "linkwise.platforms.former.parallel_robot",
     **_in("linkwise.kernel.steps", "classical_acceleration component_acceleration difference integrate q_dot"),

@@ -11,7 +11,7 @@ class LinkwiseError(ValueError):
     """Something a user can mend: the message says what, where, and what to do."""
 
     def __reduce__(self) -> Any:
-        """By its message and what it carries, whatever its class is made with, so that processes can send it back."""
+        """Pickle message and attributes, whatever arguments the class takes, so that processes can send it back."""
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__ or None  # type: ignore[attr-defined]
 
 

@@ -29,6 +29,11 @@ STYLE: Any = {
 }  # fmt: skip
 
 
+def curve_look(k: int) -> dict[str, Any]:
+    """The colour and dashes of the k-th curve of a panel."""
+    return {"color": COLOURS[k % len(COLOURS)], "ls": ("-", "--", ":", "-.")[k // len(COLOURS) % 4]}
+
+
 @contextmanager
 def style() -> Iterator[None]:
     """The look of all our pictures."""

@@ -74,7 +74,7 @@ class Motion:
         return sorted(abs(x) if is_number(x) else 2.0 for x in self) == [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
 
     def others(self) -> tuple[Vec3, Vec3]:
-        """Of a unit motion: zeros where it is 1, ones elsewhere."""
+        """The complement of a unit motion: zeros where it is 1, ones elsewhere."""
         u, w = self.linear, self.angular
         return Vec3(1.0 - u.x, 1.0 - u.y, 1.0 - u.z), Vec3(1.0 - w.x, 1.0 - w.y, 1.0 - w.z)
 

@@ -91,7 +91,7 @@ def test_a_file_that_cannot_be_written_takes_no_answer_away():
         (["--freeze", "gx"], "joint to freeze 'gx': expected a joint of the body"),
         (["--without", "zpm"], "Did you mean 'zmp'?"),
         (["--soft", "zpm=1"], "Did you mean 'zmp'?"),
-        (["--soft", "zmp=-1"], "above zero"),
+        (["--soft", "zmp=-1"], "above 0"),
         (["--speed", "0"], "x>0.0"),
         (["--film", "walk.gif"], ".png"),
     ],

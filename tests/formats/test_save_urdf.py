@@ -9,7 +9,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import InputError
-from linkwise.formats.rigid_tree import plain
+from linkwise.formats.rigid_tree import rigid_tree
 from linkwise.formats.urdf import load_urdf
 from linkwise.formats.urdf_writer import to_urdf
 from linkwise.rotation import axis_angle, rpy, rpy_of
@@ -165,7 +165,7 @@ def test_friction_of_motors_and_damping_of_springs_act_as_before():
     for law in ("coulomb", "tanh", "stribeck"):
         losses = lw.Friction(0.01, 0.02, law, 0.3, 0.03, 0.4)
         robot = pair(drive=lw.Drive(gear=-7.0, friction=losses), friction=lw.Friction(0.1), spring=lw.Spring(0.0, 0.4))
-        simple, _ = plain(robot)
+        simple, _ = rigid_tree(robot)
         assert simple.joints[0].drive is None
         assert torque_error(robot, simple) < 1e-14
     both = pair(drive=lw.Drive(gear=-7.0, friction=lw.Friction(0.01, 0.02)), friction=lw.Friction(0.1, 0.2))

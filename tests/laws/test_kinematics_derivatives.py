@@ -5,11 +5,11 @@ import pytest
 
 import linkwise as lw
 from linkwise.algorithms.algorithm import World
-from linkwise.algorithms.differentiate import time_derivative
 from linkwise.robot.tree import Tree
 from linkwise.spatial import Motion
 from linkwise.vector import Vec3
 from support.digits import along_itself, along_tangents, big, slopes
+from support.rates import time_derivative
 from support.trees import dynamics, error, q_dot, states, tree
 
 SLOW = [pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 5)]

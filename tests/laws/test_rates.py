@@ -7,7 +7,6 @@ import pytest
 
 import linkwise as lw
 from linkwise import algorithms
-from linkwise.algorithms.differentiate import time_derivative
 from linkwise.graph.derivative import along
 from linkwise.graph.program import Port, trace
 from linkwise.robot.align import aligned
@@ -15,6 +14,7 @@ from linkwise.robot.regroup import regrouped
 from linkwise.robot.tree import Tree
 from linkwise.scalar import less, sqrt, tanh, where
 from support.backends import definition
+from support.rates import time_derivative
 from support.trees import SEEDS, STEP, dynamics, error, ideal, q_dot, rate_along, states, tree
 
 every = pytest.mark.parametrize("seed", SEEDS)

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import linkwise as lw
 from linkwise.jet import part
 from linkwise.motion.base_motion import BaseMotion
-from linkwise.robot.floating import floating
+from linkwise.robot.edit import floating
 from linkwise.scalar import cos, sin, sqrt
 from support.every_machine import MIXTURES, TABLE, sort
 

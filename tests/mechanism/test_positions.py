@@ -208,7 +208,7 @@ REFUSALS = {
         {"left_motor": 0.0, "right_motor": 0.0, "left_elbow": 1.0}, {},
     ),
     r"guess: expected positions of all joints, shape \(4,\)": ([0.0, 0.0], {"guess": [0.0, 0.0]}),
-    "unknown joint with coordinates 'elbow'": ([0.0, 0.0], {"guess": {"elbow": 1.0}}),
+    "unknown joint 'elbow'": ([0.0, 0.0], {"guess": {"elbow": 1.0}}),
     r"one for all rows, got \(3, 4\)": (np.zeros((2, 2)), {"guess": np.zeros((3, 4))}),
     "guess: expected finite positions": ([0.0, 0.0], {"guess": np.full(4, np.nan)}),
     "guess: expected positions of all joints, got 'there'": ([0.0, 0.0], {"guess": "there"}),

@@ -152,9 +152,18 @@ def test_active_joints_must_have_coordinates():
         robot.replace(replace(loop, active=("crnk",)))
 
 
-def test_a_tree_has_no_loops_to_close():
-    with pytest.raises(lw.ModelError, match=r"expected a robot with loops, got a tree\. Close it with a Loop"):
-        structure_of(lw.load("stanford"))
+def test_a_tree_is_a_machine_in_which_nothing_follows():
+    robot = lw.load("stanford")
+    found = structure_of(robot)
+    assert (found.mobility, found.lead_q, found.independent) == (robot.nv, tuple(range(robot.nq)), robot.names)
+    assert found.passive == found.free == found.redundant == found.equations == found.sought == ()
+    assert found.active == robot.names
+    np.testing.assert_array_equal(found.reference, robot.q())
+    assert str(found).startswith("mobility 6 = 6 coordinates - rank 0 of 0 equations")
+
+
+def test_nothing_moves_without_joints():
+    assert structure_of(lw.Robot([lw.Link("stone", 1.0)])).mobility == 0
 
 
 def test_loops_that_cannot_close():

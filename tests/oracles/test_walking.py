@@ -7,8 +7,8 @@ import pytest
 import linkwise as lw
 from linkwise.walking import Person
 from linkwise.walking.ground import Support
-from linkwise.walking.numbers import FIGURE
 from linkwise.walking.reactions import LoadKernel
+from linkwise.walking.skeleton_numbers import FIGURE
 
 SUPPORTS = {
     "flat": Support(0.0, 1.0, 0.0, 1.0),

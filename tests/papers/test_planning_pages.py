@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from linkwise.planning.examples import minimum_time
 from papers import planning
 from papers.experiments import run
+from papers.two_link_plans import minimum_time
 
 
 @pytest.mark.slow

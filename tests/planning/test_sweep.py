@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.planning.examples import time_and_effort
-from linkwise.planning.function_source import asked, described
+from linkwise.planning.function_source import content, described
 from linkwise.planning.solvers.monitor import Monitor
+from papers.two_link_plans import time_and_effort
 
 WEIGHTS = [0.0, 0.001, 0.005, 0.01]
 
@@ -121,7 +121,7 @@ def test_resumed_after_a_kill(tmp_path, monkeypatch):
 def test_the_sweep_itself_killed(tmp_path):
     """A process that sweeps, killed from outside: the next one goes on from what it left."""
     code = (
-        "import sys, linkwise as lw\nfrom linkwise.planning.examples import time_and_effort\n"
+        "import sys, linkwise as lw\nfrom papers.two_link_plans import time_and_effort\n"
         "lw.sweep(time_and_effort, [0.0, 0.001, 0.005, 0.01], folder=sys.argv[1])"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
@@ -270,11 +270,11 @@ def test_kinds_of_functions(tmp_path):
 
     space = {}
     exec("def unknown(u, guess): return (lambda: 3.5)()", space)
-    assert "3.5" in described(asked(space["unknown"]))
-    assert asked(Study())["function"].endswith("Study.__call__")
-    assert asked(Study().solve)["function"].endswith("Study.solve")
-    assert asked(max) == {"function": "max"}
-    assert "u + 1" in asked(lambda u, guess: u + 1)["source of <lambda>"]
+    assert "3.5" in described(content(space["unknown"]))
+    assert content(Study())["function"].endswith("Study.__call__")
+    assert content(Study().solve)["function"].endswith("Study.solve")
+    assert content(max) == {"function": "max"}
+    assert "u + 1" in content(lambda u, guess: u + 1)["source of <lambda>"]
     assert described({"a": (1, {2}, Path("x"), lw.Limits(0.0, 1.0))}).startswith("dict('a': tuple(1, set(2), 'x', Lim")
 
 

@@ -172,7 +172,7 @@ def test_compiled_slopes_are_those_of_differences():
 
     robot = with_free_motors(1, 3)  # on a floating base
     kernels = kernels_of(robot, Options(), ())
-    system = System(robot, kernels.rates, None, (), ())
+    system = System(robot, kernels, None, (), ())
     rng = np.random.default_rng(3)
     y = system.start(rng.normal(size=robot.nq), rng.normal(size=robot.nv))
     J, h = Slopes(system, kernels.rates)(0.0, y), 1e-6

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 import linkwise as lw
 from linkwise.mechanism.assemble import Assembler
 from linkwise.robot import Loop
-from linkwise.robot.floating import floating
+from linkwise.robot.edit import floating
 from linkwise.spatial import Pose
 from support.linkages import EXAMPLES, golden_four_bar, redundant_four_bar
 from support.trees import error
@@ -159,7 +159,7 @@ def test_what_cannot_be_is_named():
         lw.simulate(robot, {"left_motor": np.nan}, None, 1.0)
     with pytest.raises(lw.InputError, match=r"q0: expected 2 finite numbers, 4 for all joints of the tree, or a map"):
         lw.simulate(robot, [0.0, 0.0, 0.0], None, 1.0)
-    with pytest.raises(lw.UnknownNameError, match=r"unknown joint with coordinates 'left_moter'. Did you mean 'left_m"):
+    with pytest.raises(lw.UnknownNameError, match=r"unknown joint 'left_moter'. Did you mean 'left_m"):
         lw.simulate(robot, {"left_moter": 0.0}, None, 1.0)
     hold = dict.fromkeys(robot.opened().names, 0.0)
     with pytest.raises(lw.InputError, match="cannot all be prescribed: 2 equations hold, and 0 of them"):

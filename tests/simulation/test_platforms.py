@@ -222,7 +222,7 @@ def test_files_have_all_joints(tmp_path, suffix):
         ({"robot": delta(), "q0": [5.0, 0.0, 0.0]}, r"q0: the loops of robot 'Delta' do not close there"),
         (
             {"driven": {"platfrom": 0.0}},
-            r"unknown joint with coordinates in driven 'platfrom'. Did you mean 'platform'",
+            r"unknown joint in driven 'platfrom'. Did you mean 'platform'",
         ),
     ],
 )

@@ -136,7 +136,7 @@ def test_the_interpreter_makes_the_same_steps(monkeypatch):
         ({"control": lambda q, qd: qd}, r"control: expected a function that can be traced, got: .*takes 2 positional"),
         ({"control": "pd"}, r"control: expected a function of \(q, qd, u\), got 'pd'"),
         ({"threads": 0}, r"threads: expected"),
-        ({"inputs": 2.5, "control": lambda q, qd, u: u}, r"inputs: expected a whole number above 0, got 2\.5"),
+        ({"inputs": 2.5, "control": lambda q, qd, u: u}, r"inputs: expected a whole number of at least 1, got 2\.5"),
         ({"inputs": 2}, r"inputs: expected 3, because u are torques"),
         ({"gravity": "down"}, r"gravity: expected a vector of three, 'input' or None"),
         ({"forces": {"moon": lw.simulation.Drag()}}, r"unknown .*'moon'"),

@@ -142,7 +142,7 @@ def test_one_row_of_each_step_takes_no_memory():
         ((), {"steps": -1}, r"rollout steps: expected a whole number of at least 0, or None, got -1"),
         ((), {"steps": 7}, r"expected one number of steps, or inputs with 1 for all of them, got u 4, steps 7"),
         ((), {"keep": "last"}, r"rollout keep: expected 'all' or 'end', got 'last'"),
-        ((), {"every": 0}, r"rollout every: expected a whole number above 0, got 0"),
+        ((), {"every": 0}, r"rollout every: expected a whole number of at least 1, got 0"),
         ((), {"every": 3}, r"rollout every: expected a divisor of the 4 steps, got 3"),
         ((), {"every": 2, "keep": "end"}, r"rollout every: expected 1 beside keep='end', got 2"),
         ((), {"out": np.zeros(3)}, r"rollout out: expected two writable float64 arrays of shapes \(2, 4, 3\)"),

@@ -75,7 +75,7 @@ def test_the_linearization_knows_the_limits():
     ("given", "message"),
     [
         (True, r"torque_limits: expected limits of effort or drives with curves, got the robot 'arm', which has none"),
-        ({"elbow": 3.0}, r"unknown driven joint of one degree of freedom in torque_limits 'elbow'"),
+        ({"elbow": 3.0}, r"unknown drive in torque_limits 'elbow'"),
         (-1.0, r"torque_limits 'joint1': torque"),
         ({"joint1": "strong"}, r"torque_limits 'joint1': torque"),
         ({"joint1": [(0.0, 2.0)]}, r"expected a number, or points \(speed, torque\) in rising speeds"),

@@ -8,7 +8,7 @@ import numpy as np
 
 import linkwise as lw
 from linkwise.platforms import delta, gough_stewart, three_rrr
-from linkwise.robot.floating import floating
+from linkwise.robot.edit import floating
 
 SEED = 7
 

@@ -8,8 +8,8 @@ from linkwise.planning.kernels import PointKernel
 from linkwise.walking import Bounds
 from linkwise.walking.instant import GLOBAL
 from linkwise.walking.kernel import WIDTH, shared_kernel
-from linkwise.walking.numbers import numbers
 from linkwise.walking.rows import FACETS, HEIGHTS, PLACES, rows_of
+from linkwise.walking.skeleton_numbers import numbers
 
 FACET = np.zeros((FACETS, 3))
 FACET[:3] = np.diag([1.0, -1.0, 1.0])  # rows that are moments about z and x, and the vertical force

@@ -10,9 +10,9 @@ from linkwise.walking import Person
 from linkwise.walking.ground import Support
 from linkwise.walking.instant import instant
 from linkwise.walking.joints import FROZEN, GLOBAL, LEG, spoken
-from linkwise.walking.numbers import FIGURE
 from linkwise.walking.problem import Problem
 from linkwise.walking.reactions import LoadKernel, loads, tree_of
+from linkwise.walking.skeleton_numbers import FIGURE
 from support.standing import standing
 
 ROBOT = Person().robot(frozen=True)

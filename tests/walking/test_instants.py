@@ -9,8 +9,8 @@ from linkwise.vector import Vec3
 from linkwise.walking import Person
 from linkwise.walking.ground import Support, clamp, right_share
 from linkwise.walking.instant import instant
-from linkwise.walking.numbers import with_numbers
 from linkwise.walking.reactions import LoadKernel
+from linkwise.walking.skeleton_numbers import with_numbers
 from linkwise.walking.symmetry import mirror
 from support.digits import Big, big, number
 from support.digits import numbers as floats

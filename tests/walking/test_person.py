@@ -10,7 +10,7 @@ from linkwise.robot.tree import Tree
 from linkwise.walking import Load, Person
 from linkwise.walking.anthropometry import MEN, PAIRED, TABLES
 from linkwise.walking.joints import FROZEN, mirrored_name
-from linkwise.walking.numbers import FIGURE
+from linkwise.walking.skeleton_numbers import FIGURE
 from linkwise.walking.symmetry import mirror
 
 
@@ -109,7 +109,7 @@ def test_overridden_segments():
     ("wrong", "kind", "words"),
     [
         ({"height": 174.1}, InputError, "metres"),
-        ({"height": -1}, InputError, "above zero"),
+        ({"height": -1}, InputError, "above 0"),
         ({"mass": float("nan")}, InputError, "mass of a person"),
         ({"mass": "73"}, InputError, "mass of a person"),
         ({"sex": "men"}, UnknownNameError, "'female'"),
@@ -117,7 +117,7 @@ def test_overridden_segments():
         ({"limits": {"ankel_l": 60}}, UnknownNameError, "Did you mean 'ankle_l'"),
         ({"limits": {3: 60}}, UnknownNameError, "unknown joint 3"),
         ({"ranges": {"knee_l": (0, 60)}}, InputError, "radians"),
-        ({"limits": {"ankle_l": -60}}, InputError, "above zero"),
+        ({"limits": {"ankle_l": -60}}, InputError, "above 0"),
         ({"limits": [60]}, InputError, "by joint"),
         ({"limits": {"gx": 60}}, UnknownNameError, "gx"),
         ({"ranges": {"knee": (1.0, 0.5)}}, InputError, "below"),

@@ -107,7 +107,7 @@ def test_second_derivatives_by_directions():
         ({"subject_to": lw.limit.reaction("tail", force=1.0)}, "tail"),
         ({"subject_to": "limits"}, "expected constraints"),
         ({"soft": {"zpm": 1.0}}, "'zmp'"),
-        ({"soft": {"zmp": -1.0}}, "above zero"),
+        ({"soft": {"zmp": -1.0}}, "above 0"),
         ({"soft": "zmp"}, "expected weights by kind"),
     ],
 )

@@ -43,7 +43,7 @@ def test_a_stride_has_all_of_the_curve():
         ({"knee_r": [20.0, 40.0, 60.0]}, 0.1, "radians"),
         ({"knee_r": [0.1, np.nan, 0.3]}, 0.1, "finite"),
         ({"knee_r": "curve"}, 0.1, "angles over a stride"),
-        ({"knee_r": [0.1, 0.2, 0.3]}, 0.0, "above zero"),
+        ({"knee_r": [0.1, 0.2, 0.3]}, 0.0, "above 0"),
         ({"knee_r": [0.1, 0.2, 0.3]}, {"knee_l": 1.0}, "knee_l"),
     ],
 )

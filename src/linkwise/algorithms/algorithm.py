@@ -175,8 +175,8 @@ class Algorithm:
                 raise InputError(f"{self.name}: expected {width} numbers for {name}, got {len(flat[-1])}.")
         from linkwise.mechanism.machine import machine_of  # for a call that is slow anyway
 
-        machine = machine_of(robot, keep=arguments.pop("keep", ()))
-        tree: Tree = machine.complete(robot.q().tolist())[0] if robot.follows else machine  # type: ignore[assignment]
+        machine = machine_of(robot, Tree.of(robot, arguments.pop("keep", ())))
+        tree = machine.tree
         field_ = Vec3(*gravity) if gravity is not None else tree.gravity
         wrenches = {n: wrench_of([w[k : k + 6] for k in range(0, len(w), 6)]) for n, w in (external or {}).items()}
         world = World(gravity=field_, external=external_on_bodies(tree, wrenches))

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.algorithms.algorithm import LOADS, Outputs, Shape, Signature, World, algorithm
-from linkwise.algorithms.differentiate import along_motion
 from linkwise.algorithms.inverse_dynamics import body_wrenches, torques
+from linkwise.check import whole
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.jet import Jet, cut, part
+from linkwise.mechanism.series import along_motion
 from linkwise.robot.tree import Body, Elastic, Tree
 from linkwise.scalar import Scalar, is_number, number
 
@@ -23,10 +24,7 @@ ORDERS = range(2, len(LOADS) - 2)
 
 def _grown(order: Any) -> Signature:
     """Inputs for so many rates of the joints' torques, which take two more of the positions."""
-    if order not in ORDERS or isinstance(order, bool):
-        raise InputError(
-            f"elastic_feedforward order: expected a whole number from {ORDERS[0]} to {ORDERS[-1]}, got {order!r}."
-        )
+    whole(order, "elastic_feedforward order", ORDERS[0], ORDERS[-1])
     return LOADS[: order + 3], OUTPUTS | ({"tau_dot": ("nm",)} if order % 2 else {})
 
 

@@ -121,7 +121,7 @@ def _soft(tree: Tree, elastic: Sequence[str] | None) -> set[int]:
     numbers = {b.name: i for i, b in enumerate(tree.bodies) if b.is_single}
     for name in elastic or ():
         if name not in numbers:
-            raise UnknownNameError("joint of one degree of freedom in elastic", name, numbers)
+            raise UnknownNameError("joint in elastic", name, numbers)
     places = [b.v for b in tree.bodies if b.is_single]
     if tree.rotors or tree.elastic_bodies or len(set(places)) < len(places):
         raise LinkwiseError("elastic_inverse: expected a tree without motors on links, elastic drives and joints that"

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.algorithms.algorithm import MOTION, Cheapest, Outputs, Shape, Signature, World, algorithm, dotted
-from linkwise.algorithms.differentiate import along_motion, derivatives
 from linkwise.algorithms.inverse_dynamics import (
     Accelerations,
     BodyWrenches,
@@ -18,8 +17,9 @@ from linkwise.algorithms.inverse_dynamics import (
     torques,
 )
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics as plain
-from linkwise.errors import InputError
+from linkwise.check import whole
 from linkwise.jet import rate, with_rate, without_last
+from linkwise.mechanism.series import along_motion, derivatives
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar, note
 from linkwise.spatial import Wrench
@@ -36,8 +36,7 @@ def grown(outputs: dict[str, Shape]) -> Any:
 
     def signature(order: Any) -> Signature:
         highest = len(MOTION) - 3
-        if not isinstance(order, int) or isinstance(order, bool) or not 1 <= order <= highest:
-            raise InputError(f"order: expected how many rates, a whole number from 1 to {highest}, got {order!r}.")
+        whole(order, "order", 1, highest, f"how many rates, a whole number from 1 to {highest}")
         with_rates = {dotted(name, k): shape for k in range(order + 1) for name, shape in outputs.items()}
         return MOTION[: order + 3], with_rates
 

@@ -74,7 +74,7 @@ class Change(NamedTuple):
 
     @classmethod
     def of(cls, state: Disturbed, moving: MovingLinks, i: int, column: Column) -> Change:
-        """That of a coordinate of body i itself: the parent's motion as the body sees it turns with the joint."""
+        """The change by a coordinate of body i itself: the parent's motion as the body sees it turns with the joint."""
         a, (R, p) = state.tree.bodies[i].parent, state.motion.poses[i]
         omega_a = R.T @ moving.v[a].angular
         shared = R.T @ (moving.v[a].linear + cross(moving.v[a].angular, p))

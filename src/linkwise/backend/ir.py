@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.backend import iteration, layout, loop, prefetch, repeats, tile
+from linkwise.backend import iteration, layout, loop, port_transfers, prefetch, repeats
 from linkwise.backend.operations import Writer, header, operation
 from linkwise.backend.repeats import Chunk
 from linkwise.backend.target import Target
@@ -51,7 +51,7 @@ def modules(program: Program, target: Target, chunk_size: int, chunks_in_module:
             head,
             turns_text + all_calls,
             _copies(copies, target),
-            tile.transfers(program, target, layouts),
+            port_transfers.transfers(program, target, layouts),
             prefetch.fetch(len(program.outputs)) if shares else "",
             loop.loop(program, target, layouts, scratch, shares),
         ]

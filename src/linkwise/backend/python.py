@@ -14,7 +14,7 @@ def evaluate(program: Program, *inputs: Sequence[float]) -> list[list[float]]:
     """The program's outputs, each flat, for one flat list of numbers for each argument."""
     if program.before:
         given = {p.name: x for p, x in zip(program.arguments, inputs, strict=True)}
-        given |= _found(program.before, given)
+        given |= _iterated(program.before, given)
         inputs = tuple(given[p.name] for p in program.inputs)
     value: dict[int, float] = {}
     for leaves, numbers in zip(program.leaves, inputs, strict=True):
@@ -29,7 +29,7 @@ def evaluate(program: Program, *inputs: Sequence[float]) -> list[list[float]]:
     return [[get(n) for n in group] for group in program.results]
 
 
-def _found(before: Before, given: dict[str, Sequence[float]]) -> dict[str, Sequence[float]]:
+def _iterated(before: Before, given: dict[str, Sequence[float]]) -> dict[str, Sequence[float]]:
     """What the loop before a program gives, by name."""
     carried: list[Sequence[float]] = [given[x] if isinstance(x, str) else x for x in before.start]
     shared = [given[p.name] for p in before.shared]

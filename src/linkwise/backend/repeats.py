@@ -31,12 +31,12 @@ def pieces(schedule: Sequence[Node]) -> list[Sequence[Node]]:
     """The schedule cut so that as few distinct pieces as possible remain; none where that does not pay."""
     if len(schedule) < LONG:
         return []
-    words = _words(schedule)
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(words, 99) * _powers(len(words)))])
+    keys = _operation_keys(schedule)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(keys, 99) * _powers(len(keys)))])
     best: list[int] = []
     least = len(schedule) // WORTH
     for shortest, trial in product(SHORTEST, range(TRIALS)):
-        ends = _ends(words, shortest, trial)
+        ends = _ends(keys, shortest, trial)
         distinct = _distinct(sums, ends)
         if distinct < least:
             best, least = ends, distinct
@@ -45,40 +45,40 @@ def pieces(schedule: Sequence[Node]) -> list[Sequence[Node]]:
     return [schedule[a:b] for a, b in pairwise((0, *best))]
 
 
-def _words(schedule: Sequence[Node]) -> NDArray[np.uint64]:
+def _operation_keys(schedule: Sequence[Node]) -> NDArray[np.uint64]:
     """For each operation a number that says what it is and how near its arguments are, numbers and places left out."""
     at: dict[int, int] = {}
     known: dict[tuple[Any, ...], int] = {}
-    words = np.empty(len(schedule), np.uint64)
+    keys = np.empty(len(schedule), np.uint64)
     for k, n in enumerate(schedule):
-        word = [n.op]
+        key = [n.op]
         for a in n.args:
             back = k - at[a.index] if a.args else 0
-            word.append(back if 0 < back < NEAR else a.op if not a.args else "far")  # type: ignore[arg-type]
+            key.append(back if 0 < back < NEAR else a.op if not a.args else "far")  # type: ignore[arg-type]
         at[n.index] = k
-        words[k] = known.setdefault(tuple(word), len(known) + 1)
-    return words
+        keys[k] = known.setdefault(tuple(key), len(known) + 1)
+    return keys
 
 
-def _ends(words: NDArray[np.uint64], shortest: int, trial: int) -> list[int]:
+def _ends(keys: NDArray[np.uint64], shortest: int, trial: int) -> list[int]:
     """Where pieces end by one rule: after windows whose hash leaves a chosen remainder."""
     rarity = np.uint64(shortest // 3)
-    window = np.zeros_like(words)
+    window = np.zeros_like(keys)
     for k in range(WINDOW):
-        window[WINDOW - 1 :] += _mixed(words, 7 * trial + k)[k : len(words) - WINDOW + 1 + k]
+        window[WINDOW - 1 :] += _mixed(keys, 7 * trial + k)[k : len(keys) - WINDOW + 1 + k]
     ends, last = [], 0
-    for k in [*np.flatnonzero((window >> np.uint64(32)) % rarity == 0) + 1, len(words)]:
+    for k in [*np.flatnonzero((window >> np.uint64(32)) % rarity == 0) + 1, len(keys)]:
         while k - last > LONGEST:
             last += LONGEST
             ends.append(last)
-        if k - last >= shortest or k == len(words):
+        if k - last >= shortest or k == len(keys):
             last = int(k)
             ends.append(last)
     return ends
 
 
 def _distinct(sums: NDArray[np.uint64], ends: list[int]) -> int:
-    """How many operations the distinct pieces have together, known by differences of these sums over their words."""
+    """How many operations the distinct pieces have together, known by differences of these sums over their keys."""
     sizes: dict[tuple[int, int], int] = {}
     inverse = pow(int(BASE), -1, 2**64)
     for a, b in pairwise((0, *ends)):
@@ -96,9 +96,9 @@ def _powers(count: int) -> NDArray[np.uint64]:
     return np.multiply.accumulate(factors)
 
 
-def _mixed(words: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
+def _mixed(keys: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
     """Words scattered over all 64 bits."""
-    x = words + np.uint64(salt * 0xD1B54A32D192ED03 % 2**64)
+    x = keys + np.uint64(salt * 0xD1B54A32D192ED03 % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
     return x ^ (x >> np.uint64(31))

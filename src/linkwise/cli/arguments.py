@@ -151,7 +151,7 @@ TABLE = OutputFile(".csv", ".npz", ".parquet")
 
 robot_argument = click.argument("robot", type=ROBOT)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-plot_option = click.option("--plot", type=PICTURE, help="Where to draw it: .png, .svg or .pdf.")
+plot_option = click.option("--plot", type=PICTURE, help="Where to draw a picture: .png, .svg or .pdf.")
 output_option = click.option("--output", "-o", type=TABLE, help="Where to write all rows: .csv, .npz or .parquet.")
 
 
@@ -165,9 +165,9 @@ def robot_options(function: F) -> F:
         click.option("--rigid", is_flag=True, help="Take elastic drives as rigid."),
         click.option("--no-friction", is_flag=True, help="Leave out friction and damping."),
         click.option("--side", type=click.Path(), metavar="FILE",
-                     help="A TOML file that adds what the robot file does not say: drives, limits, frames."),
+                     help="A TOML file that adds drives, limits or frames to the robot file."),
         click.option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", show_default=True,
-                     help="Whether the root link is the world or flies."),
+                     help="Fix the root link to the world, or let it float."),
     ):  # fmt: skip
         function = option(function)
     return function

@@ -20,8 +20,8 @@ DEFAULT = "puma560"
 def bench(robot: str, rows: int, as_json: bool, **options: Any) -> None:
     """Time batched inverse dynamics beside Pinocchio and MuJoCo, whichever are installed, on one core.
 
-    Friction is left out, for Pinocchio does not know it. Times are CPU time for a row, the median of many rounds taken
-    in turns; the difference is the largest of the batch, relative to the largest torque.
+    Friction is left out, because Pinocchio does not model it. Times are CPU time for a row, the median of many rounds
+    taken in turns; the difference is the largest of the batch, relative to the largest torque.
 
     \b
     Examples:

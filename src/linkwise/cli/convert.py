@@ -28,7 +28,7 @@ COLUMNS = {
 }  # fmt: skip
 
 
-@click.command(cls=Command, short_help="Write a robot in another form, or as a table.")
+@click.command(cls=Command, short_help="Write a robot in another format, or as a table.")
 @robot_argument
 @click.argument("out", type=OutputFile(".urdf", ".toml"), required=False)
 @click.option("--dh", "form", flag_value="dh", help="Print the modified Denavit-Hartenberg table.")
@@ -36,9 +36,9 @@ COLUMNS = {
 @robot_options
 @json_option
 def convert(robot: str, out: Path | None, form: str | None, as_json: bool, **options: Any) -> None:
-    """Write a robot in another form, or print it as a table; what the form cannot carry is said.
+    """Write a robot in another format, or print it as a table, and say what the format cannot store.
 
-    OUT ends in .toml, which carries all, or .urdf.
+    OUT ends in .toml, which stores everything, or in .urdf.
 
     \b
     Examples:

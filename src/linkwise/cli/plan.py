@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Plan a motion.")
 @robot_argument
 @click.argument("problem", type=click.Path(dir_okay=False))
-@click.option("--solver", type=click.Choice(["scipy", "ipopt", "uno"]), help="Instead of the file's.")
+@click.option("--solver", type=click.Choice(["scipy", "ipopt", "uno"]), help="Use this instead of the file's.")
 @click.option("--time-limit", type=click.FloatRange(min=0.0, min_open=True), help="Seconds after which to stop.")
 @click.option("--guess", type=click.Path(dir_okay=False), help="A plan (.npz) to begin from.")
 @surroundings
@@ -48,7 +48,7 @@ def plan(
 ) -> int:  # fmt: skip
     """Find the best motion of a robot under limits of its joints and drives.
 
-    PROBLEM is a TOML file with the words of the library:
+    PROBLEM is a TOML file with the names of lw.cost and lw.limit:
 
     \b
       start = [0.0, -2.0]            # or { joint1 = 0.0, joint2 = -2.0 }

@@ -11,7 +11,7 @@ from linkwise.cli.arguments import json_option
 @click.command(short_help="List the robots that come with Linkwise.")
 @json_option
 def robots(as_json: bool) -> None:
-    """List the robots that come with Linkwise; their names stand wherever ROBOT does.
+    """List the robots that come with Linkwise; a command takes their names for ROBOT.
 
     \b
     Examples:

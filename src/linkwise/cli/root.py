@@ -77,7 +77,7 @@ def run() -> None:
 def cli() -> None:
     """Robot dynamics, link by link.
 
-    ROBOT is a file (.urdf, .toml, .xml or .mjcf) or the name of a robot that comes along (`linkwise robots`).
+    ROBOT is a file (.urdf, .toml, .xml or .mjcf) or the name of a bundled robot (`linkwise robots`).
 
     \b
     Examples:

@@ -86,12 +86,12 @@ FLOATING = {"--start": "x,y,z,qx,qy,qz,qw", "--speed": "vx,vy,vz,wx,wy,wz", "--t
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0.0, min_open=True),
-    help="Seconds that it may take; then what there is is written, with exit code 1.",
+    help="Stop after so many seconds, write what was computed, and return exit code 1.",
 )
 @click.option(
     "--max-steps",
     type=click.IntRange(min=1),
-    help="The most steps of the solver, with the same end; 500,000 if not given.",
+    help="Stop in the same way after so many steps of the solver; 500,000 if not given.",
 )
 @output_option
 @plot_option
@@ -105,20 +105,20 @@ def simulate(
 ) -> int:  # fmt: skip
     """Simulate how a robot moves from a start, under torques, with some joints driven.
 
-    Joints without torque swing freely, and so the robot falls unless something holds it. A driven or held joint follows
-    its motion exactly; the torque that this takes comes out. The energy drift says how well the sum of energies and
-    works closes, relative to the largest of them.
+    Joints without torque swing freely, so that the robot falls unless something holds it. A driven or held joint
+    follows its motion exactly, and the result has the torque that this takes. The energy drift is the error of the
+    energy balance, relative to the largest energy or work in it.
 
-    Loops stay closed. Joints that lead and joints that follow can both be named; those that are not go where they close
-    the loops.
+    Loops stay closed. You can name joints that lead and joints that follow; joints that you do not name go where they
+    close the loops.
 
-    A platform on legs starts where the machine is assembled, or at --start platform=x,y,z,qx,qy,qz,qw; three numbers
-    x,y,z or x,y,angle where it moves so; --speed platform=vx,vy,vz,wx,wy,wz is in its own axes, and --torque is for
-    actuated joints.
+    A platform on legs starts where the machine is assembled, or at --start platform=x,y,z,qx,qy,qz,qw. A platform that
+    only translates has x,y,z, a planar one x,y,angle. --speed platform=vx,vy,vz,wx,wy,wz is in its own axes, and
+    --torque is for actuated joints.
 
-    Results in an .npz file hold the robot too; `linkwise torque` takes both kinds of file as motions. Exit code 1 means
-    that the simulation could not go on or used up its time or steps, 130 that it was stopped by Ctrl-C; what was
-    computed is kept.
+    An .npz file of results stores the robot too; `linkwise torque` takes any file of results as a motion. Exit code 1
+    means that the simulation could not go on or used up its time or steps, 130 that Ctrl-C stopped it; the command
+    keeps what was computed.
 
     \b
     Examples:

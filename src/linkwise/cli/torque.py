@@ -50,26 +50,26 @@ def torque(
     """Compute the torques along a motion, and check the robot's limits: exit code 1 when one is exceeded.
 
     TRAJECTORY is a .csv file with a header, a .parquet file, or an .npz archive. Columns are `t` or `time`; `elbow` or
-    `q.elbow` for the position of the joint elbow; and perhaps `qd.elbow`, `qdd.elbow`, `qddd.elbow`. An archive has
-    arrays t, q and perhaps qd, qdd, qddd, and `names`, the joints in their order. Limits are kept to a thousandth, as
-    by plans.
+    `q.elbow` for the position of the joint elbow; and optionally `qd.elbow`, `qdd.elbow`, `qddd.elbow`. An archive has
+    arrays t and q, optionally qd, qdd, qddd, and `names`, the joints in their order. A limit may be exceeded by a
+    thousandth of it, as in plans.
 
-    Velocities and accelerations that the file does not have are those of a quintic spline through the positions, so
-    smooth noisy measurements first; so are jerks, from which --rates computes columns `tau_dot.elbow` (N m/s, or N/s).
-    Where a joint with Coulomb friction reverses its torque jumps; --rates lists when. A floating joint root has the
-    columns root.x .y .z .qx .qy .qz .qw, and qd.root.vx .vy .vz .wx .wy .wz.
+    If the file has no velocities or accelerations, the command differentiates a quintic spline through the positions,
+    so smooth noisy measurements first. It finds jerks in the same way; from them --rates computes columns
+    `tau_dot.elbow` (N m/s, or N/s). Where a joint with Coulomb friction reverses, its torque jumps; --rates lists when.
+    A floating joint root has the columns root.x .y .z .qx .qy .qz .qw, and qd.root.vx .vy .vz .wx .wy .wz.
 
-    A robot with loops keeps them closed: columns of the joints that lead suffice, and torques are of the drives. Where
-    the file has all joints they choose the assembly mode, and rows that open the loops are refused. Limits hold for
-    joints that follow too. With --wrenches columns `cut.tip.fx` have what the joint that was cut for the loop tip
-    carries. Rows of what leads that are out of reach, and singular ones, are listed; all others are computed.
-    With elastic drives columns of the joints suffice too: motors then move and push as that motion demands, by
-    feed-forward with its fourth derivative, or with its sixth where elastic joints carry motors.
+    A robot with loops keeps them closed: columns of the joints that lead suffice, and torques are of the drives. If
+    the file has all joints, they choose the assembly mode, and the command refuses rows that open the loops. Limits
+    hold for joints that follow too. With --wrenches, columns `cut.tip.fx` have the wrench through the joint that was
+    cut for the loop tip. The command lists rows that are out of reach or singular, and computes all others. With
+    elastic drives columns of the joints suffice too: motors then move and push as that motion demands, by feed-forward
+    with its fourth derivative, or with its sixth where elastic joints carry motors.
 
     The motion of a platform on legs is that of its joint: platform.x .y .z .qx .qy .qz .qw, and qd.platform.vx, ... in
-    its own axes; .x .y .z alone or .x .y .angle where it moves so. Where nothing else leads the joint's name may be
-    left out; turns may then be given as a rotation vector rx ry rz or as roll pitch yaw, and velocities in world axes
-    as velocity.vx to .wz and acceleration.vx to .wz.
+    its own axes. A platform that only translates has .x .y .z, a planar one .x .y .angle. If nothing else leads, you
+    may leave out the joint's name; then you may also give turns as a rotation vector rx ry rz or as roll pitch yaw, and
+    velocities in world axes as velocity.vx to .wz and acceleration.vx to .wz.
 
     \b
     Examples:

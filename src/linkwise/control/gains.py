@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from linkwise.check import positive
 from linkwise.errors import InputError, LinkwiseError
 
 if TYPE_CHECKING:
@@ -20,10 +20,7 @@ def checked(controller: str, gains: Mapping[str, Any], widths: Mapping[str, int]
         many = list(plain) if isinstance(plain, (list, tuple)) else [plain] * widths[name]
         if len(many) != widths[name]:
             raise InputError(f"{controller} {name}: expected one number or {widths[name]}, got {value!r}.")
-        for x in many:
-            if not isinstance(x, (int, float)) or isinstance(x, bool) or not 0.0 < x < math.inf:
-                raise InputError(f"{controller} {name}: expected numbers above 0, got {x!r}. Gains are diagonal.")
-        found[name] = [float(x) for x in many]
+        found[name] = [positive(x, f"{controller} {name}", "numbers above 0") for x in many]
     return found
 
 

@@ -116,7 +116,7 @@ def passivity_control(
 
 
 def slopes(kp: Sequence[float], kd: Sequence[float]) -> list[float]:
-    """By which errors decay where sigma is zero."""
+    """The rates at which errors decay where sigma is zero."""
     return [p / d for p, d in zip(kp, kd, strict=True)]
 
 

@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 
 from linkwise.errors import InputError
 from linkwise.formats.dh_rows import BASE, SIGMA, DHRow, KhalilRow
-from linkwise.formats.rigid_tree import plain
+from linkwise.formats.rigid_tree import rigid_tree
 from linkwise.robot import check
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame
 from linkwise.robot.robot import Robot
+from linkwise.robot.round_off import ROUND_OFF, snapped, snapped_inertia
 from linkwise.robot.structure import unused
-from linkwise.robot.tree import ROUND_OFF, Body, Tree, snapped, snapped_inertia
+from linkwise.robot.tree import Body, Tree
 from linkwise.rotation import rot_z
 from linkwise.spatial import Pose
 from linkwise.vector import EYE3, ZERO3, Vec3
@@ -102,7 +103,7 @@ class _Frames:
     """The frames of the rows on the bodies of a robot, and the steps between them."""
 
     def __init__(self, robot: Robot, tolerance: float, who: str, *, one_normal: bool) -> None:
-        self.robot, self.lost = plain(robot)
+        self.robot, self.lost = rigid_tree(robot)
         if robot.shapes:
             self.lost.append(f"shapes of links, {len(robot.shapes)}: left out; a table has none.")
         self.who, self.tolerance = who, check.number(tolerance, f"{who} tolerance", least=0.0)

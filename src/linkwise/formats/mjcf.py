@@ -11,7 +11,7 @@ from linkwise.formats.mjcf_actuators import effort_limits
 from linkwise.formats.mjcf_joints import coupled, free_joint, single_joint
 from linkwise.formats.mjcf_loops import Bodies, connected
 from linkwise.formats.mjcf_settings import MAIN, ORIENTATIONS, Context
-from linkwise.formats.mjcf_shapes import Assets, geom, shape, weighed, weight
+from linkwise.formats.mjcf_shapes import Assets, Geom, geom, has_mass, shape, weighed
 from linkwise.formats.source import PathOrText, Source, refuse_errors
 from linkwise.formats.xml import EVERY, Element, parse, to_float
 from linkwise.robot.geometry import Shape
@@ -32,7 +32,6 @@ SECTIONS = ("compiler", "option", "default", "worldbody", "equality", "tendon", 
 OTHERS = ("size", "statistic", "visual", "custom", "contact", "sensor", "keyframe", "extension")
 SCHEMA = dict.fromkeys(("mujoco", "body", "frame", *SECTIONS), EVERY)
 BODY = frozenset(("name", "childclass", "mocap", "gravcomp", "user", "sleep", "fuse", "simple", "pos", *ORIENTATIONS))
-WEIGHTLESS = ("plane", "hfield")
 INERTIAL = frozenset(("pos", "mass", "diaginertia", "fullinertia", *ORIENTATIONS))
 
 
@@ -99,7 +98,8 @@ class _Reader(Context):
                 raise self.unsupported(e.line, f"element <{e.tag}>")
         waiting: list[Hanging] = []
         for e in root.all("worldbody"):
-            waiting += self.carried(self.parts(e, MAIN, "body 'world'"), WORLD, moves=False)
+            parts = self.parts(e, MAIN, "body 'world'")
+            waiting += self.carried(parts, self.geoms(parts, f"link {WORLD!r}"), WORLD, moves=False)
         waiting.reverse()
         while waiting:
             waiting += reversed(self.body(*waiting.pop()))
@@ -152,14 +152,19 @@ class _Reader(Context):
             self.note("info", item, "is moved by motion capture: taken as fixed")
         X = X @ self.placement(e, item)
         parts = self.parts(e, self.classes.name(e, "childclass", childclass), item)
-        joints = [p for p in parts if p.e.tag in JOINTS]
+        joints, geoms = [p for p in parts if p.e.tag in JOINTS], self.geoms(parts, item)
         moves = moves or bool(joints)
-        link = self.link(name, item, parts, moves)
+        link = self.link(name, item, [p for p in parts if p.e.tag == "inertial"], geoms, moves)
         self.hang(link, parent, X, joints)
-        return self.carried(parts, name, moves)
+        return self.carried(parts, geoms, name, moves)
 
-    def carried(self, parts: list[Part], link: str, moves: bool) -> list[Hanging]:
-        """Read the sites on a link; return its bodies."""
+    def geoms(self, parts: list[Part], item: str) -> list[Geom]:
+        """The geoms of a body, which say how it looks and may say what it weighs."""
+        return [geom(self, *p, item) for p in parts if p.e.tag == "geom"]
+
+    def carried(self, parts: list[Part], geoms: list[Geom], link: str, moves: bool) -> list[Hanging]:
+        """Read the sites and shapes on a link; return its bodies."""
+        self.shapes += filter(None, (shape(self, g, link, self.assets) for g in geoms))
         for e, X, childclass in parts:
             name = e.attributes.get("name")
             if e.tag == "site" and name:
@@ -168,9 +173,6 @@ class _Reader(Context):
                 site = self.classes.complete(e, childclass)
                 with self.file.at(e.line, item):
                     self.frames.append(Frame(name, link, X @ self.placement(site, item)))
-            elif e.tag == "geom":
-                found = shape(self, geom(self, e, X, childclass, f"link {link!r}"), link, self.assets)
-                self.shapes += [found] if found else []
             elif link == WORLD and e.tag in (*JOINTS, "inertial"):
                 raise self.file.error(e.line, f"<worldbody>: expected no <{e.tag}>, got one. Put it into a body.")
         return [Hanging(part, link, moves) for part in parts if part.e.tag == "body"]
@@ -205,30 +207,20 @@ class _Reader(Context):
 
     # ---- inertia
 
-    def link(self, name: str, item: str, parts: list[Part], moves: bool) -> Link:
-        inertials = [p for p in parts if p.e.tag == "inertial"]
+    def link(self, name: str, item: str, inertials: list[Part], geoms: list[Geom], moves: bool) -> Link:
         if len(inertials) > 1:
             raise self.file.error(inertials[1].e.line, f"{item}: expected one <inertial>, got {len(inertials)}.")
-        geoms = [p for p in parts if p.e.tag == "geom" and self.has_mass(p, item)]
-        mode = self.settings.inertiafromgeom
-        if geoms and (mode == "true" or (mode == "auto" and not inertials)):
+        heavy, mode = [g for g in geoms if has_mass(self, g, item)], self.settings.inertiafromgeom
+        if heavy and (mode == "true" or (mode == "auto" and not inertials)):
             if not moves:
                 self.note("info", item, "has its mass from geoms: taken as without mass, as it never moves")
                 return Link(name)
-            found = weighed(name, [weight(self, geom(self, *p, item), item) for p in geoms])
-            return _balanced(found) if self.settings.balanceinertia else found
+            link = weighed(self, name, heavy, item)
+            return _balanced(link) if self.settings.balanceinertia else link
         if not inertials:
             self.note("info", item, "has no <inertial>: taken as without mass")
             return Link(name)
         return self.inertial(name, item, inertials[0])
-
-    def has_mass(self, part: Part, item: str) -> bool:
-        """Whether MuJoCo gives mass to a geom."""
-        geom = self.classes.complete(part.e, part.childclass)
-        low, high = self.settings.groups
-        if not low <= self.number(geom, "group", item, 0.0) <= high or geom.attributes.get("type") in WEIGHTLESS:
-            return False
-        return self.number(geom, "mass" if "mass" in geom.attributes else "density", item, 1000.0) != 0.0
 
     def inertial(self, name: str, item: str, part: Part) -> Link:
         e = part.e

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SOLIDS = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}  # and how many numbers say their size
+WEIGHTLESS = ("plane", "hfield")
 LAST_SHOWN = 2  # groups of geoms that MuJoCo draws unless told otherwise
 REMEDY = 'Give the body an <inertial>: <compiler saveinertial="true"/> makes mujoco.mj_saveLastXML write them.'
 
@@ -113,7 +114,22 @@ def shape(reader: Context, g: Geom, link: str, assets: Assets) -> Shape | None:
         )  # fmt: skip
 
 
-def weight(reader: Context, g: Geom, item: str) -> Inertia:
+def has_mass(reader: Context, g: Geom, item: str) -> bool:
+    """Whether MuJoCo gives mass to a geom."""
+    low, high = reader.settings.groups
+    if not low <= reader.number(g.e, "group", item, 0.0) <= high or g.kind in WEIGHTLESS:
+        return False
+    return reader.number(g.e, "mass" if "mass" in g.e.attributes else "density", item, 1000.0) != 0.0
+
+
+def weighed(reader: Context, name: str, geoms: Sequence[Geom], item: str) -> Link:
+    """A link that weighs what its geoms weigh together."""
+    total = sum((_weight(reader, g, item) for g in geoms), Inertia())
+    com = total.mc * (1.0 / total.m) if total.m else ZERO3
+    return Link(name, total.m, com, total.seen_from(EYE3, -com).I_o)
+
+
+def _weight(reader: Context, g: Geom, item: str) -> Inertia:
     """Mass and moments of a solid of even density about the body's origin, as MuJoCo takes them."""
     if g.e.attributes.get("mesh") or g.kind not in SOLIDS:
         raise reader.unsupported(g.e.line, f"inertia of a <geom> of type {g.kind!r} in {item}", REMEDY)
@@ -123,15 +139,6 @@ def weight(reader: Context, g: Geom, item: str) -> Inertia:
     density = reader.number(g.e, "density", item, 1000.0)
     m = reader.number(g.e, "mass", item) if "mass" in g.e.attributes else density * volume
     return Inertia.of(m, g.X.p, turned((m * a, 0.0, 0.0, m * b, 0.0, m * c), g.X.R))
-
-
-def weighed(name: str, parts: Sequence[Inertia]) -> Link:
-    """A link that weighs what its geoms weigh together."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    com = total.mc * (1.0 / total.m) if total.m else ZERO3
-    return Link(name, total.m, com, total.seen_from(EYE3, -com).I_o)
 
 
 def _solid(kind: str, half: Sequence[float]) -> tuple[float, tuple[float, float, float]]:

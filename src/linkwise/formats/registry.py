@@ -13,7 +13,7 @@ from linkwise.files import replacing
 from linkwise.formats.library import bundled
 from linkwise.formats.library import list_robots as list_robots
 from linkwise.formats.source import PathOrText, Source, refuse_errors
-from linkwise.robot.floating import BASES, floating
+from linkwise.robot.edit import BASES, floating
 from linkwise.robot.robot import Robot
 
 

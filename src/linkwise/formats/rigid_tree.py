@@ -9,7 +9,7 @@ from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 
 
-def plain(robot: Robot) -> tuple[Robot, list[str]]:
+def rigid_tree(robot: Robot) -> tuple[Robot, list[str]]:
     """The robot without springs, drives and loops, and sentences that say what went with them.
 
     Torques change as little as can be: motors become dead weight of the links that carry them, and their friction is

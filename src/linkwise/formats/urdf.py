@@ -12,7 +12,7 @@ from linkwise.formats.urdf_shapes import ROLES, SHAPE_SCHEMA, Materials, UrdfRea
 from linkwise.formats.xml import Element, parse
 from linkwise.robot import check
 from linkwise.robot.drive import Friction, Limits
-from linkwise.robot.floating import BASES, floating
+from linkwise.robot.edit import BASES, floating
 from linkwise.robot.geometry import Shape
 from linkwise.robot.joint import KINDS, Joint, Mimic
 from linkwise.robot.link import Link, turned

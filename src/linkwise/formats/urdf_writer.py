@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from linkwise.errors import InputError
-from linkwise.formats.rigid_tree import has_dry_part, plain
+from linkwise.formats.rigid_tree import has_dry_part, rigid_tree
 from linkwise.formats.urdf import TENSOR
 from linkwise.formats.urdf_shapes import ROLES, SHAPES
 from linkwise.robot.drive import Limits
@@ -31,7 +31,7 @@ def to_urdf(robot: Robot) -> tuple[str, tuple[str, ...]]:
     The link's frame is moved where its joint's axis does not pass through its origin, as URDF wants; named frames
     become links without mass. Every number is written so that it reads back as the same float.
     """
-    body, lost = plain(robot)
+    body, lost = rigid_tree(robot)
     writer = _Writer(body, lost)
     return "\n".join(writer.lines) + "\n", tuple(writer.lost)
 

@@ -25,7 +25,7 @@ KEPT = 16  # guesses for which a function has been made
 
 def port(robot: Robot, options: Options, standard: Sequence[Port]) -> list[Port]:
     """The hidden input of what Newton's method finds, where an algorithm takes positions of a robot that needs it."""
-    if not robot.follows or not any(p.name in POSITIONS for p in standard):
+    if not any(p.name in POSITIONS for p in standard):
         return []
     sought = options.structure(robot).sought
     return [Port(FOLLOWERS, (len(sought),))] if sought else []

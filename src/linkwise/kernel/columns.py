@@ -18,7 +18,6 @@ import numpy as np
 from linkwise.algorithms.algorithm import INPUTS, Algorithm, Cheapest, Derivation, World
 from linkwise.algorithms.derivative_of import derivative
 from linkwise.algorithms.derivatives import forward_dynamics_derivatives
-from linkwise.algorithms.differentiate import derivatives
 from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.algorithms.integration import q_dot
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
@@ -30,6 +29,7 @@ from linkwise.jet import Jet
 from linkwise.kernel.derived import evaluate
 from linkwise.kernel.kernel import Kernel, ports, settled, surrounded
 from linkwise.kernel.options import Options
+from linkwise.mechanism.series import derivatives
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 

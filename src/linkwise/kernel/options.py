@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.algorithms.algorithm import Algorithm, World, dotted, external_on_bodies, moving_base, wrench_of
+from linkwise.check import whole
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.graph.program import Port
 from linkwise.robot import check
@@ -173,9 +174,7 @@ def checked_threads(value: Any) -> int | str:
     """The option `threads`."""
     if isinstance(value, str) and value == "auto":
         return value
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(f"threads: expected a whole number of at least 1, or 'auto', got {value!r}.")
-    return value
+    return whole(value, "threads", 1, expected="a whole number of at least 1, or 'auto'")
 
 
 def checked_dtype(value: Any) -> str:
@@ -208,7 +207,7 @@ def _check_single(robot: Robot, name: str) -> None:
     """Refuse a law on what is not a joint of one degree of freedom."""
     single = [j.name for j in robot.joints if j.freedom.is_single]
     if name not in single:
-        raise UnknownNameError("joint of one degree of freedom in joint_forces", name, single)
+        raise UnknownNameError("joint in joint_forces", name, single)
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:

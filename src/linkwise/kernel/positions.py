@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.algorithms.closure import tree_positions
 from linkwise.errors import InputError
 from linkwise.kernel.closure import reference_of
 from linkwise.robot import check
@@ -65,20 +66,23 @@ def positions(dyn: Any, q: Any, extra: tuple[Any, ...], drives: Any, guess: Any,
     if isinstance(q, Mapping):
         q = robot.q(_all_named(robot, q))
     rows = _rows(robot, q)
-    if guess is not None and robot.follows:
-        dyn = _near(dyn, guess)
-    further = list(dyn.tree_positions.inputs)[1:]
+    further = [p.name for p in dyn.options.ports(robot, tree_positions)]
     if len(extra) != len(further):
         named = f" ({', '.join(further)})" if further else ""
         raise InputError(f"positions: expected {len(further)} further input(s){named} after q, got {len(extra)}.")
-    if not along:
-        return _checked(dyn.tree_positions(rows, *extra))
-    if rows.ndim < 2 or not rows.shape[-2]:
+    if along and (rows.ndim < 2 or not rows.shape[-2]):
         raise InputError(f"positions along: expected rows of a motion (..., steps, {robot.nq}), got {rows.shape}.")
-    found = _checked(dyn.tree_positions(rows, *extra))
-    if rows.ndim == 2 and robot.follows and dyn.options.structure(robot).sought:
-        found = _followed(dyn, rows, extra, found)
-    return found._replace(q=_unwound(robot, found.q))
+    if not robot.follows:
+        batch, dtype = rows.shape[:-1], dyn.options.dtype
+        return Positions(rows.astype(dtype), np.ones(batch, dtype=bool)[()], np.ones(batch, dtype=dtype)[()])
+    if guess is not None:
+        dyn = _near(dyn, guess)
+    closed = _checked(dyn.tree_positions(rows, *extra))
+    if not along:
+        return closed
+    if rows.ndim == 2 and dyn.options.structure(robot).sought:
+        closed = _followed(dyn, rows, extra, closed)
+    return closed._replace(q=_unwound(robot, closed.q))
 
 
 def _rows(robot: Robot, q: Any) -> Array:
@@ -109,14 +113,14 @@ def _followed(dyn: Any, rows: Array, extra: tuple[Any, ...], found: Positions) -
 
 def _unwound(robot: Robot, q: Array) -> Array:
     """Positions of a motion in which joints that follow do not jump by whole turns."""
-    opened, found = robot.opened(), q.copy()
+    opened, unwound = robot.opened(), q.copy()
     places = [s.q for n, s in opened.slots.items() if n not in robot.slots and s.kind.is_single and s.kind.turns]
     for row in np.ndindex(q.shape[:-2]):
         for k in places:
-            column = found[(*row, slice(None), k)]
+            column = unwound[(*row, slice(None), k)]
             known = np.isfinite(column)
             column[known] = np.unwrap(column[known])
-    return found
+    return unwound
 
 
 def workspace(dyn: Any, q: Any, extra: tuple[Any, ...], length: Any = None) -> Workspace:
@@ -148,12 +152,12 @@ def drive_condition(dyn: Any, q: Any, extra: tuple[Any, ...], length: Any = None
     J[~sound] = 0.0
     values = np.linalg.svd(J, compute_uv=False)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = values[..., 0] / values[..., -1]
-    return np.asarray(np.where(sound, np.where(np.isfinite(found), found, np.inf), np.nan)[()])
+        condition = values[..., 0] / values[..., -1]
+    return np.asarray(np.where(sound, np.where(np.isfinite(condition), condition, np.inf), np.nan)[()])
 
 
 def _length(robot: Robot) -> float:
-    """By which turns are compared with shifts: the root mean square of the lever of the cuts at what leads, m."""
+    """The length that makes turns comparable with shifts, m: the root mean square lever of the cuts at what leads."""
     ends = [o.p for loop in robot.loops for link, o in ((loop.a, loop.origin_a), (loop.b, loop.origin_b))
             if any(j.child == link and j.name in robot.slots for j in robot.joints)]  # fmt: skip
     squares = [sum(x * x for x in p) for p in ends]
@@ -165,12 +169,12 @@ def checked_weights(robot: Robot, weights: Any) -> Array:
     if weights is None:
         return np.ones(robot.nu)
     try:
-        found = np.asarray(weights, dtype=float)
+        array = np.asarray(weights, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"weights: expected {robot.nu} numbers, got {weights!r}.") from None
-    if not np.all(found > 0.0):
+    if not np.all(array > 0.0):
         raise InputError(f"weights: expected numbers above zero, got {weights!r}.")
-    return found
+    return array
 
 
 def led_by_drives(robot: Robot) -> Robot:

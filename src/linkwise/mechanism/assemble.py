@@ -1,4 +1,4 @@
-"""Configurations that close the loops of a robot, found from nothing."""
+"""Configurations that close the loops of a robot, found from nothing; a tree is closed wherever it is."""
 
 from __future__ import annotations
 
@@ -64,25 +64,21 @@ def coupled_places(robot: Robot) -> tuple[Follow, ...]:
 @lru_cache(maxsize=KEPT)
 def configurations(robot: Robot) -> tuple[Configuration, ...]:
     """Closed configurations that are not singular ones, the best first."""
-    if not robot.follows:
-        raise ModelError(
-            f"robot {robot.name!r}: expected a robot with loops, got a tree. Close it with a Loop, [[loop]] in a robot"
-            " file, or use the functions of the tree."
-        )
     assembler = Assembler(robot)
-    found: list[Configuration] = []
+    enough = ENOUGH if robot.follows and not robot.reference else 1
+    closed_ones: list[Configuration] = []
     for q in _starts(robot):
         closed = assembler.close(q)
         if closed is None:
             continue
         J = assembler.jacobian(closed)
-        found.append(Configuration(closed, J, rank_of(J), _within_limits(robot, closed)))
-        if len(found) == (1 if robot.reference else ENOUGH):
+        closed_ones.append(Configuration(closed, J, rank_of(J), _within_limits(robot, closed)))
+        if len(closed_ones) == enough:
             break
-    if not found:
+    if not closed_ones:
         raise ModelError(_open_everywhere(robot, assembler))
-    rank = max(c.rank for c in found)
-    return tuple(sorted((c for c in found if c.rank == rank), key=lambda c: not c.within))
+    rank = max(c.rank for c in closed_ones)
+    return tuple(sorted((c for c in closed_ones if c.rank == rank), key=lambda c: not c.within))
 
 
 class Assembler:
@@ -98,16 +94,16 @@ class Assembler:
             self._scale[to] = [self.part.size if length else 1.0 for length in kind.lengths]
 
     def jacobian(self, q: Array) -> Array:
-        """Of all equations, with lengths measured by the mechanism's size."""
+        """The Jacobian of all equations, with lengths measured by the mechanism's size."""
         return self.jacobian_si(q) * self._weights[:, None] * self._scale
 
     def jacobian_si(self, q: Array) -> Array:
-        """Of all equations, in the joints' own units."""
+        """The Jacobian of all equations, in the joints' own units."""
         rows = [row for cut in cuts(self._tree, q.tolist(), self.part.loops) for row in cut.jacobian()]
         for c in self._coupled:
             rows.append([0.0] * self._tree.nv)
             rows[-1][c.v], rows[-1][c.of_v] = 1.0, -float(c.coupling.value(float(q[c.of_q]), 1))
-        return np.array(rows, dtype=float)
+        return np.reshape(np.array(rows, dtype=float), (len(rows), self._tree.nv))
 
     def close(self, q: Array, held: Collection[int] = ()) -> Array | None:
         """Positions near q that close the loops, by damped least squares; None where there are none.
@@ -149,7 +145,7 @@ class Assembler:
         values += [float(q[c.q] - c.coupling.value(float(q[c.of_q]))) for c in self._coupled]
         return np.array(values, dtype=float) * self._weights
 
-    def worst(self, q: Array) -> str:
+    def widest_gap(self, q: Array) -> str:
         """The equation that is most open there, in words."""
         found = []
         for cut in cuts(self._tree, q.tolist(), self.part.loops):
@@ -179,10 +175,10 @@ def _open_everywhere(robot: Robot, assembler: Assembler) -> str:
             f"robot {robot.name!r}: no configuration was found in which its loops ({loops}) close."
             " Check lengths and the frames of the cuts, or declare a reference near which they do."
         )
-    declared = robot.opened().q(dict(robot.reference))
+    gap = assembler.widest_gap(robot.opened().q(dict(robot.reference)))
     return (
         f"robot {robot.name!r}: reference: expected positions near which its loops ({loops}) close, got some that are"
-        f" open, {assembler.worst(declared)}, and no closed ones near. Declare others, or none to have them sought."
+        f" open, {gap}, and no closed ones near. Declare others, or none to have them sought."
     )
 
 

@@ -68,7 +68,7 @@ def _follows(tree: Tree, k: int) -> bool:
 
 
 def _settled(tree: Tree, branches: Sequence[Form], reference: Sequence[float]) -> Form | None:
-    """Of forms that differ by their branch the one on which the reference lies; None where branches meet there."""
+    """The form on whose branch the reference lies; None where branches meet there."""
     wanted = branches[0].chain.given(tree, reference)
     right = [form for form in branches if all(map(near, form.positions(tree, reference), wanted))]
     return right[0] if len(right) == 1 else None

@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from linkwise.robot.loop import Loop
-from linkwise.robot.tree import Tree, snapped
+from linkwise.robot.round_off import snapped
+from linkwise.robot.tree import Tree
 from linkwise.rotation import Turn, with_z_along
 from linkwise.scalar import Scalar, is_number
 from linkwise.spatial import Motion, Pose, Wrench

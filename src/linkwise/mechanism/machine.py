@@ -52,7 +52,7 @@ class Machine:
 
     @property
     def gravity(self) -> Vec3:
-        """In the axes of the base."""
+        """Gravity in the axes of the base."""
         return self.tree.gravity
 
     @property
@@ -226,10 +226,17 @@ class Machine:
 AnyMachine = Tree | Machine  # of which algorithms ask
 
 
-def machine_of(robot: Robot, keep: Sequence[str] = ()) -> AnyMachine:
-    """What algorithms walk along, for a robot of numbers."""
-    tree = Tree.of(robot, keep)
-    return Machine(tree, Tree.of(robot), structure_of(robot)) if robot.follows else tree
+def machine_of(robot: Robot, tree: Tree | None = None, followers: Sequence[Scalar] = ()) -> AnyMachine:
+    """What algorithms walk along, for a robot of numbers.
+
+    Args:
+        robot: any.
+        tree: its bodies, or others with the same dynamics; None for its own.
+        followers: positions that Newton's method would find; none where it is to run here.
+    """
+    own = Tree.of(robot)
+    on = own if tree is None else tree
+    return Machine(on, own, structure_of(robot), tuple(followers) or None) if robot.follows else on
 
 
 def _cut(x: Scalar, order: int) -> Scalar:

@@ -83,7 +83,7 @@ def turn(machine: Any, q: Sequence[Scalar], now: State) -> tuple[State, Scalar]:
     end, there, gap = (tolerance(s, *of_kind) for of_kind in (END, THERE, OPEN))
     last = less(1.0 - end, s)
     arrived = less(size, where(last, there, NEAR)) * less(linkage.openness(), where(last, gap, 1.0))
-    side = less(0.0, linkage.determinant() * structure.side)
+    side = less(0.0, linkage.equations.determinant() * structure.side)
     led = _moved(machine, now.y0, now.v0, s - s0)
     jump = sqrt(sum((x * x for x in _between(machine, led, now.y)), 0.0))
     reach = sqrt(sum((x * x for x in now.v0), 0.0)) * (s - s0)
@@ -156,9 +156,9 @@ def corrected(machine: Any, q: Sequence[Scalar], y: Sequence[Scalar]) -> list[Sc
 
 
 def _step(machine: Any, linkage: Any) -> list[Scalar]:
-    """By how much Newton's method moves what is sought."""
-    block, solver = linkage.newton_system()
-    found = dict(zip(block.passive, solver.solve([-x for x in linkage.gap(block)]), strict=True))
+    """The step of Newton's method for what is sought."""
+    block, solver = linkage.equations.systems[-1]
+    found = dict(zip(block.passive, solver.solve([-x for x in linkage.equations.gap(block)]), strict=True))
     return [found[k] for k in sought_rates(machine)]
 
 

@@ -80,7 +80,7 @@ class Partition:
 
     @cached_property
     def weights(self) -> tuple[float, ...]:
-        """By what each of all equations is multiplied, so that lengths are measured by the mechanism's size."""
+        """The factor of each equation, so that lengths are measured by the mechanism's size."""
         found: list[float] = []
         for loop in self.loops:
             n = CLOSURES[loop.kind].lengths

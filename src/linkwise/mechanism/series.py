@@ -40,3 +40,8 @@ def moving_positions(tree: Any, q: Sequence[Scalar], qd: Sequence[Scalar]) -> li
 def _with_rates(derivatives: Sequence[Sequence[Scalar]], order: int) -> list[Scalar]:
     """The first of some vectors, with the others as its rates."""
     return [Jet.of(x) for x in zip(*derivatives[: order + 1], strict=True)]
+
+
+def derivatives(outputs: Sequence[Sequence[Scalar]], k: int) -> list[list[Scalar]]:
+    """The k-th derivative in time of every output of an algorithm that was run on such series."""
+    return [[part(x, k) for x in flat] for flat in outputs]

@@ -1,4 +1,4 @@
-"""How a robot with loops moves: what leads, what follows and by which equations, checked on numbers."""
+"""How a robot moves: what leads, what follows and by which equations, checked on numbers; of a tree all leads."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from linkwise.errors import ModelError
 from linkwise.mechanism.assemble import Configuration, configurations, coupled_places, size_of
+from linkwise.mechanism.block_equations import BlockEquations
 from linkwise.mechanism.closed_form import closed_forms
 from linkwise.mechanism.form import Form
 from linkwise.mechanism.loops import CLOSURES, cuts, looped_coordinates
@@ -26,10 +27,10 @@ FLAT = 1e-9  # sine of the angle by which an axis may be off a plane's normal
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """How a robot with loops moves.
+    """How a robot moves.
 
     Args:
-        robot: with its loops.
+        robot: with its loops, if it has any.
         part: coordinates and equations by number.
         reference: positions of the tree that close the loops.
         mobility: number of leading coordinates.
@@ -101,10 +102,8 @@ class Structure:
     @cached_property
     def side(self) -> float:
         """The sign of the determinant of the loop equations at the reference."""
-        from linkwise.mechanism.linkage import Linkage
-
-        tree = Tree.of(self.robot)
-        return 1.0 if Linkage(tree, self.reference.tolist(), self.part).determinant() > 0.0 else -1.0
+        equations = BlockEquations(Tree.of(self.robot), self.reference.tolist(), self.part)
+        return 1.0 if equations.determinant() > 0.0 else -1.0
 
     def solved(self, machine: Any, q: Sequence[Any]) -> tuple[Any, ...]:
         """Positions that Newton's method finds, in plain Python."""
@@ -130,14 +129,14 @@ class Structure:
 
 @lru_cache(maxsize=KEPT)
 def structure_of(robot: Robot, newton: bool = False) -> Structure:
-    """How a robot with loops moves, or an error that says what is wrong with its mobility.
+    """How a robot moves, or an error that says what is wrong with the mobility of its loops.
 
     With `newton`, nothing is found in closed form.
     """
     _check_active(robot)
     tree, several = Tree.of(robot), configurations(robot)
     rank, total = several[0].rank, len(several[0].J)
-    if tree.nv == rank:
+    if rank and tree.nv == rank:
         raise ModelError(
             f"robot {robot.name!r}: expected loops that leave some motion, got {tree.nv} coordinates and"
             f" {rank} independent of {total} loop equations, so that nothing moves. Give a cut joint more freedom, or"
@@ -146,7 +145,7 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
     slots = robot.opened().slots
     passive = [n for n in slots if n not in robot.speeds]
     columns = _coordinates(slots, passive)
-    found = _held_by(robot, columns, several, rank, total)
+    configuration = _held_by(robot, columns, several, rank, total)
     independent = _coordinates(slots, robot.speeds)
     active = {name for loop in robot.loops for name in loop.active}
     looped = looped_coordinates(tree, robot.loops)
@@ -158,11 +157,11 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
     outside = {n for n, s in slots.items() if not looped & set(range(s.v, s.v + s.nv))} - elastic - follow
     driven = [n for n in slots if n in outside | motors | (active - elastic)]
     known = [slots[n].q + k for n in robot.coordinates for k in range(slots[n].nq)] + [c.q for c in coupled]
-    forms = [] if newton or robot.rolls else closed_forms(tree, robot.loops, known, found.q.tolist())[0]
-    normals = tuple(_normal(tree, robot, k, found.q) for k in range(len(robot.loops)))
+    forms = [] if newton or robot.rolls else closed_forms(tree, robot.loops, known, configuration.q.tolist())[0]
+    normals = tuple(_normal(tree, robot, k, configuration.q) for k in range(len(robot.loops)))
     size = size_of(tree, robot)
     bare = Partition(robot.loops, (), independent, columns, _coordinates(slots, driven), size, normals=normals)
-    J = _jacobian(tree, bare, found.q)
+    J = _jacobian(tree, bare, configuration.q)
     looped_columns = [v for v in columns if v not in {c.v for c in coupled}]
     blocks, sought = _blocks(tree, bare, J, forms, looped_columns)
     if robot.rolls:
@@ -174,7 +173,7 @@ def structure_of(robot: Robot, newton: bool = False) -> Structure:
         at.start + k for kind, at, to in tree.coordinates if to.start in sought and kind.nv for k in range(kind.nq)
     )
     return Structure(
-        robot, part, found.q, tree.nv - rank, names, tuple(n for k, n in enumerate(names) if k not in rows),
+        robot, part, configuration.q, tree.nv - rank, names, tuple(n for k, n in enumerate(names) if k not in rows),
         tuple(forms), places,
     )  # fmt: skip
 
@@ -233,14 +232,14 @@ def _without(J: Array, columns: tuple[int, ...], slot: Any) -> Array:
 
 
 def _jacobian(tree: Tree, part: Partition, q: Array) -> Array:
-    """Of all equations, in their own axes, with lengths measured by the mechanism's size."""
+    """The Jacobian of all equations, in their own axes, with lengths measured by the mechanism's size."""
     import numpy as np
 
     rows = [row for cut in cuts(tree, q.tolist(), part.loops, part.normals) for row in cut.jacobian()]
     scale = np.ones(tree.nv)
     for kind, _, to in tree.coordinates:
         scale[to] = [part.size if length else 1.0 for length in kind.lengths]
-    return np.array(rows, dtype=float).reshape(-1, tree.nv) * np.array(part.weights)[:, None] * scale
+    return np.reshape(np.array(rows, dtype=float), (len(rows), tree.nv)) * np.array(part.weights)[:, None] * scale
 
 
 def _blocks(

@@ -18,7 +18,8 @@ from linkwise.mechanism.partition import Block
 from linkwise.mechanism.rank import Array, independent_rows
 from linkwise.mechanism.series import moving_positions
 from linkwise.robot.loop import Loop
-from linkwise.robot.tree import Tree, snapped
+from linkwise.robot.round_off import snapped
+from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar, sqrt
 from linkwise.spatial import Pose, Wrench
 from linkwise.vector import EYE3, ZERO3, Mat3, Vec3, cross, dot

@@ -44,11 +44,10 @@ def exceeded(robot: Robot, motion: Trajectory, tau: Array | None = None, tau_dot
 
 
 def excesses(t: Array, quantities: Iterable[tuple[str, str, Array, float, float]]) -> list[Excess]:
-    """Of values over time, each with the joint, what they are, and their bounds, those that leave the bounds.
+    """Where values over time leave their bounds; each comes with its joint, its kind, and its bounds.
 
-    A limit is kept to a thousandth of it, as by plans, so that what keeps limits there keeps them here.
-
-    Values that are not numbers are within.
+    A limit may be exceeded by a thousandth of it, as in plans, so that a plan keeps its limits here too. NaN counts as
+    within bounds.
     """
     found = []
     for joint, what, values, lower, upper in quantities:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from linkwise.errors import InputError
 from linkwise.motion.columns import endings
 from linkwise.planning.drives import drives_of
-from linkwise.planning.loops import links_of
 from linkwise.robot.coordinates import find, values_of
 from linkwise.robot.joint import Joint
 from linkwise.robot.leading import refuse_wheels
@@ -45,22 +44,6 @@ class Bounds:
         return bool(np.isfinite(getattr(self, name)).any())
 
 
-def positive(value: Any, what: str) -> float:
-    """The number given, refused unless above 0 and finite."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0.0 < value < 1e300:
-        raise InputError(f"{what}: expected a number above 0, got {value!r}.")
-    return float(value)
-
-
-def whole(value: Any, least: int, what: str) -> int:
-    """The number given, refused unless whole and at least so large."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{what}: expected a whole number from {least} on, got {value!r}.")
-    if value >= 2**31:
-        raise InputError(f"{what}: expected a whole number below 2**31, got {float(min(value, 10**300)):.3g}.")
-    return int(value)
-
-
 def single_joints(robot: Robot, slots: Mapping[str, Slot]) -> Iterator[tuple[Joint, Slot, float]]:
     """Each joint of one degree of freedom, the place of its coordinate among slots, and its ratio to it."""
     for joint in robot.joints:
@@ -86,7 +69,7 @@ def a_robot(robot: Any, what: str) -> None:
 
 def _vector(robot: Robot, what: str, name: str, given: Any) -> Array:
     """The limits of one kind; a joint that mimics bounds the one it follows, except by its effort."""
-    slots = _drive_slots(robot) if name.startswith("effort") else links_of(robot).opened().slots
+    slots = _drive_slots(robot) if name.startswith("effort") else robot.rigid().opened().slots
     width = sum(slot.nv for slot in slots.values())
     own = np.full(width, np.inf)
     for joint, slot, ratio in single_joints(robot, slots):
@@ -99,20 +82,20 @@ def _vector(robot: Robot, what: str, name: str, given: Any) -> Array:
         for joint_name, value in given.items():
             slot = find(robot, joint_name, slots)
             own[slot.v : slot.v + slot.nv] = values_of(f"{what} {name} of {joint_name}", value, slot.nv)
-        found = own
+        limits = own
     else:
         try:
-            found = np.array(np.broadcast_to(np.asarray(given, dtype=float), (width,)))
+            limits = np.array(np.broadcast_to(np.asarray(given, dtype=float), (width,)))
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"{what} {name}: expected a number, {width} numbers or a mapping by joint, got {given!r}."
             ) from error
-    if not (found > 0.0).all():
-        k = int(np.argmin(found > 0.0))
+    if not (limits > 0.0).all():
+        k = int(np.argmin(limits > 0.0))
         raise InputError(
-            f"{what} {name}: expected limits above 0, got {found[k]:g} for {coordinate_names(slots)[k]!r}."
+            f"{what} {name}: expected limits above 0, got {limits[k]:g} for {coordinate_names(slots)[k]!r}."
         )
-    return found
+    return limits
 
 
 def _drive_slots(robot: Robot) -> dict[str, Slot]:

@@ -37,7 +37,7 @@ class Carrier:
 
     @classmethod
     def of(cls, environment: Environment, robot: Robot, duration: float) -> Carrier | None:
-        """Those of functions of time, None where nothing surrounds the robot."""
+        """The carrier of an environment, whose functions of time it samples; None where nothing surrounds the robot."""
         if not environment:
             return None
         rates = max(1, 2 * drives_of(robot).levels + 1)

@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """Of its numbers on the splines."""
+        """The names of its numbers on the splines."""
         if self.kind.nv == 1:
             return [self.name]
         turn = self.kind.quaternion
@@ -76,17 +76,17 @@ class Chart:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of all numbers."""
+        """The names of all numbers."""
         return tuple(n for place in (*self.leads, *self.sought) for n in place.names)
 
     @cached_property
     def lengths(self) -> tuple[bool, ...]:
-        """For each whether it is a length, else an angle."""
+        """For each number, whether it is a length; else it is an angle."""
         return tuple(length for place in (*self.leads, *self.sought) for length in place.kind.lengths)
 
     @property
     def n(self) -> int:
-        """How many there are."""
+        """How many numbers there are."""
         return len(self.names)
 
     @cached_property
@@ -128,7 +128,7 @@ class Chart:
 
     @cached_property
     def _about(self) -> dict[int, tuple[float, ...]]:
-        """By where the numbers of a coordinate begin."""
+        """The quaternions in `about`, by the place where the numbers of their coordinate begin."""
         turning = [place.x.start for place in (*self.leads, *self.sought) if place.kind.quaternion]
         return dict(zip(turning, self.about, strict=True))
 
@@ -157,7 +157,7 @@ class Chart:
 
     def _rows(self, q: Array, tree_q: Array) -> list[tuple[Place, list[float]]]:
         """The positions of each coordinate, quaternions of length one."""
-        follow = tree_q[list(structure_of(self.robot).sought)] if self.sought else np.zeros(0)
+        follow = tree_q[list(structure_of(self.robot).sought)]
         rows = [*((place, q) for place in self.leads), *((place, follow) for place in self.sought)]
         return [(place, place.kind.normalised(row[place.q].tolist())) for place, row in rows]
 
@@ -178,14 +178,13 @@ def _places(robot: Robot) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
         q, v = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
         leads.append(Place(name, slot.kind, q, v, slice(at, at + slot.nv)))
         at += slot.nv
-    if robot.follows:
-        wanted, names, q0, v0 = structure_of(robot).sought, _position_names(robot), 0, 0
-        for kind, places, _ in Tree.of(robot).coordinates:
-            if kind.nv and places.start in wanted:
-                name = names[places.start].rsplit(".", 1)[0] if kind.nv > 1 else names[places.start]
-                x = slice(at, at + kind.nv)
-                sought.append(Place(name, kind, slice(q0, q0 + kind.nq), slice(v0, v0 + kind.nv), x))
-                q0, v0, at = q0 + kind.nq, v0 + kind.nv, at + kind.nv
+    wanted, names, q0, v0 = structure_of(robot).sought, _position_names(robot), 0, 0
+    for kind, places, _ in Tree.of(robot).coordinates:
+        if kind.nv and places.start in wanted:
+            name = names[places.start].rsplit(".", 1)[0] if kind.nv > 1 else names[places.start]
+            x = slice(at, at + kind.nv)
+            sought.append(Place(name, kind, slice(q0, q0 + kind.nq), slice(v0, v0 + kind.nv), x))
+            q0, v0, at = q0 + kind.nq, v0 + kind.nv, at + kind.nv
     return tuple(leads), tuple(sought)
 
 

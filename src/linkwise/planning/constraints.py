@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.check import finite, fraction, number, positive, whole
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.planning.chart import chart_of
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.drives import drive_names
 from linkwise.planning.point import Point, carriers
 from linkwise.planning.rows import LinearRows, Rows, symmetric
-from linkwise.planning.term_and_constraint import Constraint, chosen_joints, finite, fraction, positive
+from linkwise.planning.term_and_constraint import Constraint, chosen_joints
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar
 from linkwise.vector import dot
@@ -159,9 +160,7 @@ def mirrored(pairs: Any, signs: Any = None, order: int = 2) -> Cyclic:
 
 
 def _order(order: Any) -> int:
-    if isinstance(order, bool) or not isinstance(order, int) or not 0 <= order <= 4:
-        raise InputError(f"order: expected the highest derivative, a whole number from 0 to 4, got {order!r}.")
-    return order
+    return whole(order, "order", 0, 4, "the highest derivative, a whole number from 0 to 4")
 
 
 @dataclass(frozen=True)
@@ -238,12 +237,9 @@ def function(
     """
     if not callable(function):
         raise InputError(f"limit.function: expected a function of a point, got {function!r}.")
-    if any(isinstance(x, bool) or not isinstance(x, (int, float, np.number)) for x in (lower, upper)):
-        raise InputError(f"limit.function {label!r}: expected numbers lower= and upper=, got {lower!r}, {upper!r}.")
-    if not lower <= upper or (np.isinf(lower) and np.isinf(upper)):
+    low, high = (number(x, f"limit.function {label!r}", "numbers lower= and upper=") for x in (lower, upper))
+    if not low <= high or (np.isinf(low) and np.isinf(high)):
         raise InputError(
             f"limit.function {label!r}: expected lower <= upper, one of them finite, got {lower!r}, {upper!r}."
         )
-    return UserRows(
-        function, float(lower), float(upper), label, None if at is None else fraction(at, "limit.function at")
-    )
+    return UserRows(function, low, high, label, None if at is None else fraction(at, "limit.function at"))

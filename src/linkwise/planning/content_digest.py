@@ -113,7 +113,7 @@ class _Content:
             yield plain.tobytes()
 
     def _code(self, value: Any) -> Iterator[bytes]:
-        """Of a function its code, what it takes along, and what it refers to in its module; others by name."""
+        """A function's code, the values it takes along, and what it refers to in its module; other routines by name."""
         if isinstance(value, functools.partial):
             yield from map(self.of, (value.func, value.args, value.keywords))
         elif isinstance(value, MethodType):
@@ -184,7 +184,7 @@ def _bits(x: float) -> bytes:
 
 
 def _hash(*parts: bytes) -> bytes:
-    """Of parts, each with its length, so that none runs into the next."""
+    """A hash of parts, each with its length, so that none runs into the next."""
     total = hashlib.sha256(FORMAT.encode())
     for part in parts:
         total.update(len(part).to_bytes(8, "little") + part)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.check import whole
 from linkwise.errors import InputError
 
 Array = NDArray[np.float64]
@@ -31,12 +32,8 @@ class Basis:
     @classmethod
     def uniform(cls, degree: Any, count: Any) -> Basis:
         """The basis of `count` control points whose breaks are evenly spread."""
-        if not isinstance(degree, int) or isinstance(degree, bool) or not 1 <= degree <= 9:
-            raise InputError(f"degree: expected a whole number from 1 to 9, got {degree!r}.")
-        if not isinstance(count, int) or isinstance(count, bool) or count <= degree:
-            raise InputError(
-                f"control_points: expected a whole number above the degree {degree}, got {count!r}. Take 10 to 40."
-            )
+        whole(degree, "degree", 1, 9)
+        whole(count, "control_points", degree + 1, expected=f"a whole number above the degree {degree}, 10 to 40")
         return cls(degree, tuple(np.linspace(0.0, 1.0, count - degree + 1).tolist()))
 
     @property

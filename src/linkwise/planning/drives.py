@@ -1,4 +1,4 @@
-"""The drives of a robot: their names, where they are among its torques, and what nothing drives."""
+"""The drives of a robot: their names, where they are among its torques, what nothing drives, and who is refused."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwise.errors import InputError
+from linkwise.mechanism.structure import structure_of
 from linkwise.motion.columns import endings
 from linkwise.motion.elastic import coupling_of
 from linkwise.robot.coordinates import drive_slots
-from linkwise.robot.leading import looped_groups
+from linkwise.robot.leading import looped_groups, refuse_wheels
 from linkwise.robot.robot import Robot
 
 KEPT = 64
@@ -56,19 +58,46 @@ def drives_of(robot: Robot) -> Drives:
     joint_of = {j.motor_name if j.is_elastic else j.name: j for j in robot.joints}
     inside = {name for group in looped_groups(robot) for name in group}
     every = [(name, end) for name, slot in drive_slots(robot).items() for end in endings(slot.kind, "tau")]
-    found: dict[str, list[int]] = {"driven": [], "passive": []}
+    driven: list[int] = []
+    passive: list[int] = []
     chosen = [every[k] for k in robot.motors]
     for k, (name, _) in enumerate(chosen):
         j = joint_of[name]
         free = j.freedom.nv == 6 and j.name not in inside and not np.isfinite(j.limits.effort)
-        found["passive" if free else "driven"].append(k)
+        (passive if free else driven).append(k)
     names = [f"{joint_of[name].name}{end}" for name, end in chosen]
-    return Drives(
-        tuple(names[k] for k in found["driven"]), tuple(joint_of[chosen[k][0]].name for k in found["driven"]),
-        tuple(found["driven"]), tuple(found["passive"]), tuple(names[k] for k in found["passive"]), *coupling_of(robot),
-    )  # fmt: skip
+    joints = tuple(joint_of[chosen[k][0]].name for k in driven)
+    own, floating = (tuple(names[k] for k in group) for group in (driven, passive))
+    return Drives(own, joints, tuple(driven), tuple(passive), floating, *coupling_of(robot))
 
 
 def drive_names(robot: Robot) -> tuple[str, ...]:
     """Names of the drives, in the order of the torques of a plan."""
     return drives_of(robot).names
+
+
+def check_driven(robot: Robot, what: str) -> None:
+    """Refuse robots whose loops leave something that no drive determines."""
+    refuse_wheels(robot, what)
+    links = robot.rigid()
+    structure = structure_of(links)
+    if structure.free and not structure.redundant:
+        raise InputError(
+            f"{what}: expected loops whose joints are all driven or passive, got {structure.free[0]!r} on a spring"
+            " alone."
+        )
+    inside = {name for group in looped_groups(robot) for name in group}
+    for name in inside.intersection(links.drives):
+        if robot.joint(name).freedom.nv > 1:
+            raise InputError(f"{what}: expected drives of one degree of freedom, got the joint {name!r}.")
+
+
+def check_held(robot: Robot, what: str, instead: str) -> None:
+    """Refuse robots of whose motion drives do not determine all: a base that floats, and what is free in loops."""
+    passive = drives_of(robot).floating_joints
+    if passive:
+        raise InputError(
+            f"{what}: expected a base that is held or driven, got the floating joint {passive[0]!r}, which nothing"
+            f" drives: it moves as the rest makes it move, so that it cannot be led along. {instead}"
+        )
+    check_driven(robot, what)

@@ -12,7 +12,7 @@ from typing import Any
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.files import contents, replacing
 from linkwise.planning.content_digest import FORMAT, digest
-from linkwise.planning.function_source import asked
+from linkwise.planning.function_source import content
 from linkwise.planning.processes import check_sendable, sent_back
 from linkwise.planning.result import Plan
 from linkwise.status import StatusLine
@@ -130,7 +130,7 @@ class _Store:
                 raise InputError(f"sweep folder {str(folder)!r}: {error.strerror or error}.") from error
             known = [digest(v if key is None else key(v), f"sweep value {k + 1}") for k, v in enumerate(values)]
             self.names = [f"{k:04d}-{x[:32]}.npz" for k, x in enumerate(known)]
-            self._claim(self.folder, {"format": FORMAT, **asked(solve)})
+            self._claim(self.folder, {"format": FORMAT, **content(solve)})
 
     def _claim(self, folder: Path, now: dict[str, str]) -> None:
         """Write down what is asked, unless plans in the folder are answers to something else."""

@@ -18,7 +18,7 @@ from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.program import Dual
 from linkwise.planning.result import Plan
-from linkwise.planning.transcription import Worst
+from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
 from linkwise.table import SUFFIXES, checked_suffix, write
 
@@ -97,7 +97,7 @@ def load(path: str | PathLike[str]) -> Plan:
         if [len(x) for x in meta.about] != [len(x) for x in chart.about] or not np.isfinite(meta.about).all():
             raise ValueError
         return Plan(
-            robot, Curve(basis, points, meta.duration), meta.objective, meta.status, Worst(*meta.worst), meta.terms,
+            robot, Curve(basis, points, meta.duration), meta.objective, meta.status, Violation(*meta.worst), meta.terms,
             meta.multipliers, meta.facts, tuple(Dual(*d) for d in meta.duals),
             _carrier(robot, meta, base), Chart(robot, tuple(map(tuple, meta.about))), tuple(meta.notes),
         )  # fmt: skip

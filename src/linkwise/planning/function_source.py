@@ -22,7 +22,7 @@ DEEP = 8  # levels of values within values
 CHANGES = {"append", "extend", "insert", "remove", "pop", "clear", "add", "discard", "update", "setdefault", "popitem"}
 
 
-def asked(function: Callable[..., Any]) -> dict[str, str]:
+def content(function: Callable[..., Any]) -> dict[str, str]:
     """What a function asks, by what it is: its name, source texts, and the values of arguments and variables.
 
     Known are the source of the function and of those of its module that it calls, arguments of a partial, defaults,

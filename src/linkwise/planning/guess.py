@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.check import positive
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.free_base import LABELS as FREE_BASE
 from linkwise.planning.free_base import settled
 from linkwise.planning.kernels import PointKernel
-from linkwise.planning.loops import links_of, numbers_of
+from linkwise.planning.positions import numbers_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
-from linkwise.planning.term_and_constraint import positive
 
 AROUND = 101  # rows of an earlier plan that is taken over
 BENDS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # of the way to the reference, in the middle of a motion
@@ -32,7 +32,7 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
             path = numbers_of(problem.chart, guess.positions(np.linspace(0.0, guess.duration, AROUND)), "guess")
             return Curve(problem.basis, _interpolated(problem.basis, path), guess.duration)
         return guess.curve.with_basis(problem.basis)
-    basis, links = problem.basis, links_of(problem.robot)
+    basis, links = problem.basis, problem.robot.rigid()
     n = links.nq
     if guess is not None and np.ndim(guess) == 2:
         path = _rows(guess)
@@ -91,9 +91,9 @@ def _closable(problem: Problem, shape: Array) -> Array:
     Solvers can do nothing with a motion that does not exist. Where loops are rows of the problem there always is one.
     """
     chart, basis = problem.chart, problem.basis
-    links = links_of(problem.robot)
-    if not links.follows or chart.sought:
+    if chart.sought:
         return shape
+    links = problem.robot.rigid()
     dyn, B = compile(links), basis.matrix(problem.grid)
     q = links.q()
     home, middle = chart.numbers(q, dyn.positions(q).q), np.sin(np.pi * basis.abscissae)[:, None]

@@ -51,7 +51,7 @@ class Surroundings(NamedTuple):
 
 
 def surroundings(environment: Environment, chart: Chart | None = None) -> Surroundings:
-    """Those of a robot that planning knows: functions of time."""
+    """The surroundings of a robot in a plan, which are functions of time."""
 
     def point(robot: Robot, motion: Sequence[Sequence[Node]], s: Node, _: Sequence[Node], t: Node) -> Point:
         return Point(robot, motion, s, (), chart, environment, t)

@@ -24,7 +24,7 @@ class Layout:
     """
 
     def __init__(self, samples: Sequence[Samples], linear: Sequence[LinearRows], last: int) -> None:
-        """Of samples and linear rows; `last` is the column of the duration."""
+        """Lay out the rows of samples and linear rows; `last` is the column of the duration."""
         self._samples, self._linear, self._last = samples, linear, last
         every: list[list[Array]] = [[np.zeros(0)] for _ in range(4)]
         for s in samples:
@@ -70,7 +70,7 @@ class Layout:
         return np.concatenate(rows), np.concatenate(columns), np.concatenate(constant)
 
     def derivatives(self, chosen: Index) -> tuple[Index, Index, Index]:
-        """Those of some rows: their rows among the chosen, their columns, and which of all they are."""
+        """The derivatives of chosen rows: their rows among the chosen, their columns, and their places among all."""
         rows, columns, _ = self.entries
         place = np.full(len(self.lower), -1)
         place[chosen] = np.arange(len(chosen))

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion.environment import Environment
-from linkwise.planning.bounds import Bounds, a_robot, positive, whole
-from linkwise.planning.drives import drives_of
-from linkwise.planning.loops import check_held
+from linkwise.planning.bounds import Bounds, a_robot
+from linkwise.planning.drives import check_held, drives_of
 from linkwise.planning.path_forces import path_parts
 from linkwise.planning.scaling import PARTS, SLOW, ahead_kernel, now_kernel, sample_kernel
 from linkwise.robot.robot import Robot
@@ -272,7 +272,7 @@ def scaler(
     if not (bounds.has("effort") or bounds.has("effort_rate") or bounds.has("velocity")):
         raise InputError("scaler: expected a limit, got none. Give effort=..., effort_rate=... or velocity=....")
     sample, apart = positive(dt, "scaler dt"), positive(spacing, "scaler spacing")
-    points = _points(bounds, apart) if preview is None else whole(preview, 4, "scaler preview")
+    points = _points(bounds, apart) if preview is None else whole(preview, "scaler preview", 4)
     loads = {name: load(0.0) for name, load in surroundings.loads.items()}
     return Scaler(robot, bounds, loads, sample, points, apart)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
-from linkwise.algorithms.differentiate import along_motion
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.jet import Jet, is_zero, part
 from linkwise.mechanism.machine import AnyMachine
+from linkwise.mechanism.series import along_motion
 from linkwise.scalar import Scalar, number
 
 NU, NR = ("nu",), ("nr",)

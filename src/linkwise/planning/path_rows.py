@@ -19,7 +19,6 @@ from linkwise.planning.bounds import Bounds, coordinate_names
 from linkwise.planning.chain_rule import composed, in_time
 from linkwise.planning.chart import Chart
 from linkwise.planning.drives import drives_of
-from linkwise.planning.loops import links_of
 from linkwise.planning.path import ORDER, Path
 from linkwise.planning.path_forces import path_forces, path_friction, path_joints
 from linkwise.planning.path_torques import PathTorques, path_torques
@@ -62,7 +61,7 @@ class PathModel:
 
     def __init__(self, robot: Robot, bounds: Bounds, chart: Chart, environment: Environment) -> None:
         self.robot, self.bounds, self.chart, self.environment = robot, bounds, chart, environment
-        self._friction, self._joints = _kernels(links_of(robot))
+        self._friction, self._joints = _kernels(robot.rigid())
         self.has_friction = bool(self._friction.program.schedule)
         self.smooth = any(bounds.has(name) for name in SMOOTH)
         self.stretch = 2 * drives_of(robot).levels  # further derivatives that elastic drives take
@@ -83,7 +82,7 @@ class PathModel:
     @cached_property
     def names(self) -> dict[str, list[str]]:
         """What each kind of limit belongs to."""
-        drives, joints = list(drives_of(self.robot).names), coordinate_names(links_of(self.robot).opened().slots)
+        drives, joints = list(drives_of(self.robot).names), coordinate_names(self.robot.rigid().opened().slots)
         return {f.name: drives if f.name.startswith("effort") else joints for f in fields(self.bounds)}
 
     @cached_property
@@ -97,7 +96,7 @@ class PathModel:
 
     def joints(self, q: Sequence[Array]) -> Sequence[Array]:
         """The same of all joints, from those of what leads."""
-        return self._joints(*q) if self._joints else q
+        return self._joints(*q) if self._joints else q  # of a tree they are those that lead
 
     def numbers(self, path: Path, x: Array) -> Array:
         """The numbers of the chart at points x of the path, and as many derivatives as limits take, (rows, ..., n)."""
@@ -112,7 +111,7 @@ class PathModel:
     def _closed(self, own: Array) -> Array:
         """The numbers with those of joints that follow, which Newton's method finds."""
         q = self.chart.motion([own])[0]
-        tree_q = compile(links_of(self.robot)).positions(q).q
+        tree_q = compile(self.robot.rigid()).positions(q).q
         return np.array([self.chart.numbers(*rows) for rows in zip(q, tree_q, strict=True)])
 
     def at(self, path: Path, x: Array) -> PathRows:

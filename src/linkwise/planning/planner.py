@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.errors import InputError, UnknownNameError
+from linkwise.check import positive, whole
+from linkwise.errors import UnknownNameError
 from linkwise.planning import solvers
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.constraints import Passive
@@ -21,9 +22,9 @@ from linkwise.planning.problem import Problem
 from linkwise.planning.program import Dual, Program
 from linkwise.planning.result import Plan
 from linkwise.planning.setup import problem_of
-from linkwise.planning.term_and_constraint import Sum, positive
+from linkwise.planning.term_and_constraint import Sum
 from linkwise.planning.terms import effort
-from linkwise.planning.transcription import Worst
+from linkwise.planning.transcription import Violation
 from linkwise.planning.variables import Variables
 from linkwise.robot.robot import Robot
 
@@ -98,8 +99,7 @@ def plan(
         robot, start, goal, minimize, subject_to, duration, control_points, degree, points, base_motion, external
     )
     level = positive(tolerance, "tolerance")
-    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
-        raise InputError(f"iterations: expected a whole number of at least 1, got {iterations!r}.")
+    whole(iterations, "iterations", 1)
     limit = None if time_limit is None else positive(time_limit, "time_limit")
     monitor = solvers.Monitor(1e-6, limit, f"plan {robot.name}", progress)
     try:
@@ -111,20 +111,20 @@ def plan(
         if knots == "free":
             problem, curve = free_knots(problem, curve, monitor, solver, iterations)
             duals = ()
-        found = _solved(problem, curve, duals, monitor, solver, level, iterations, rounds)
+        solution = _solved(problem, curve, duals, monitor, solver, level, iterations, rounds)
     finally:
         monitor.done()
-    result = _result(problem, found, monitor, solver, clock.monotonic() - began)
+    result = _result(problem, solution, monitor, solver, clock.monotonic() - began)
     return replace(result, notes=notes_of(result))
 
 
-class Found(NamedTuple):
+class Solution(NamedTuple):
     """What the rounds of solving gave."""
 
     curve: Curve
     answer: solvers.Answer
     program: Program
-    worst: Worst
+    worst: Violation
     rounds: int
     seconds: float
 
@@ -138,7 +138,7 @@ def _solved(
     tolerance: float,
     iterations: int,
     rounds: int,
-) -> Found:
+) -> Solution:
     """Solve, judge on the fine grid, add points, solve again."""
     variables, grid, spent = problem.variables(curve.duration), problem.grid, 0.0
     for k in range(rounds):
@@ -152,15 +152,15 @@ def _solved(
         duals = program.duals(answer.multipliers)
         spent += program.seconds
         curve = variables.curve(answer.x)
-        worst = problem.worst(curve)
-        found = Found(curve, answer, program, worst, k + 1, spent)
-        if answer.status != "converged" or worst.violation <= tolerance:
+        largest = problem.largest_violation(curve)
+        solution = Solution(curve, answer, program, largest, k + 1, spent)
+        if answer.status != "converged" or largest.violation <= tolerance:
             break
         finer = problem.refined(curve, grid, tolerance)
         if len(finer) == len(grid):
             break
         grid = finer
-    return found
+    return solution
 
 
 def _gained_nothing(program: Program, curve: Curve, x: Array) -> bool:
@@ -188,23 +188,23 @@ def _by_durations(
     return curve
 
 
-def _result(problem: Problem, found: Found, monitor: Any, solver: str, seconds: float) -> Plan:
-    program, x = found.program, found.answer.x
+def _result(problem: Problem, solution: Solution, monitor: Any, solver: str, seconds: float) -> Plan:
+    program, x = solution.program, solution.answer.x
     integrals = [i.samples for i in problem.objective.integrals]
     names = [s.name(0, k).title for s in integrals for k in range(s.kernel.count)]
     terms = dict(zip(names, program.terms(x).tolist(), strict=True))
     if problem.objective.time:
-        terms["time"] = found.curve.duration
+        terms["time"] = solution.curve.duration
     facts = {
-        "solver": solver, "iterations": monitor.iterations, "rounds": found.rounds, "seconds": seconds,
-        "seconds_in_functions": found.seconds, "variables": program.n, "rows": program.m,
-        "solver_message": found.answer.message,
-"edge": program.variables.edge(found.curve.duration),
+        "solver": solver, "iterations": monitor.iterations, "rounds": solution.rounds, "seconds": seconds,
+        "seconds_in_functions": solution.seconds, "variables": program.n, "rows": program.m,
+        "solver_message": solution.answer.message,
+"edge": program.variables.edge(solution.curve.duration),
     }  # fmt: skip
     return Plan(
-        problem.robot, found.curve, program.f(x), found.answer.status, found.worst, terms,
-        _multipliers(program, found.answer.multipliers), facts, program.duals(found.answer.multipliers),
-        Carrier.of(problem.environment, problem.robot, found.curve.duration), problem.chart,
+        problem.robot, solution.curve, program.f(x), solution.answer.status, solution.worst, terms,
+        _multipliers(program, solution.answer.multipliers), facts, program.duals(solution.answer.multipliers),
+        Carrier.of(problem.environment, problem.robot, solution.curve.duration), problem.chart,
     )  # fmt: skip
 
 
@@ -243,8 +243,8 @@ def approach(problem: Problem, guess: Any, monitor: Any, solver: str, iterations
     )
     for count in dict.fromkeys((min(COARSE, problem.basis.count), problem.basis.count)):
         stage = replace(soft, basis=Basis.uniform(problem.basis.degree, count))
-        found = _solved(stage, first_motion(stage, guess), (), monitor, solver, 1.0, iterations, 1)
-        guess = _result(stage, found, monitor, solver, 0.0)
+        solution = _solved(stage, first_motion(stage, guess), (), monitor, solver, 1.0, iterations, 1)
+        guess = _result(stage, solution, monitor, solver, 0.0)
         if monitor.reason:
             break
     return replace(guess, duals=())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwise.figures import COLOURS, LIMIT, LINE, style
+from linkwise.figures import LIMIT, curve_look, style
 from linkwise.planning.curve import Array
 from linkwise.planning.drives import drives_of
 from linkwise.planning.result import Plan
@@ -57,9 +57,7 @@ def figure_of(plan: Plan) -> Figure:
 
 def _panel(axes: Axes, t: Array, values: Array, names: Sequence[str], bounds: set[float]) -> None:
     for k, name in enumerate(names):
-        colour = LINE if len(names) == 1 else COLOURS[k % len(COLOURS)]
-        dashes = ("-", "--", ":", "-.")[k // len(COLOURS) % 4]
-        axes.plot(t, values[:, k], color=colour, ls=dashes, label=name)
+        axes.plot(t, values[:, k], **curve_look(k), label=name)
     if len(bounds) == 1 and np.isfinite(limit := next(iter(bounds))) and np.abs(values).max() > 0.6 * limit:
         for x in (-limit, limit):
             axes.axhline(x, color=LIMIT, lw=1.0, ls="--")

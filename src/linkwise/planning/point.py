@@ -13,7 +13,7 @@ from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.algorithms.kinematics import link_velocities, world_poses
 from linkwise.errors import UnknownNameError
-from linkwise.mechanism.machine import AnyMachine, Machine
+from linkwise.mechanism.machine import AnyMachine, machine_of
 from linkwise.mechanism.structure import structure_of
 from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of, joint_places
@@ -71,10 +71,7 @@ class Point:
 
     def _machine(self, tree: Tree) -> AnyMachine:
         """What algorithms ask, with a tree that has the same dynamics."""
-        if not self.robot.follows:
-            return tree
-        found = tuple(self._followers) if self.chart.sought else None
-        return Machine(tree, self.tree, structure_of(self.robot), found)
+        return machine_of(self.robot, tree, self._followers)
 
     @cached_property
     def _links(self) -> AnyMachine:
@@ -127,7 +124,7 @@ class Point:
         """What loops without a closed form are open by: rad, and parts of the mechanism's size."""
         structure = structure_of(self.robot)
         block, weights = structure.part.blocks[-1], structure.part.weights
-        values = self._links.at(self.q, closed=False).gap(block)  # type: ignore[call-arg, union-attr]
+        values = self._links.at(self.q, closed=False).equations.gap(block)  # type: ignore[call-arg, union-attr]
         return [x * weights[r] for x, r in zip(values, block.rows, strict=True)]
 
     @cached_property
@@ -161,7 +158,7 @@ class Point:
 
     @cached_property
     def angular_momentum(self) -> list[Scalar]:
-        """Of the moving links about their centre of mass, in world axes."""
+        """The angular momentum of the moving links about their centre of mass, in world axes."""
         state = [*self._motion[:2]]
         if self._drives.levels:
             state = [[*x, *motors] for x, motors in zip(state, self._motors(0).theta, strict=False)]
@@ -230,7 +227,7 @@ class Point:
         """
         names = carriers(self.robot)
         if joint not in names:
-            raise UnknownNameError("joint that moves", joint, names)
+            raise UnknownNameError("joint", joint, names)
         w = self._wrenches[names.index(joint)]
         return Wrench(Vec3(*w[:3]), Vec3(*w[3:]))
 

@@ -1,283 +1,204 @@
-"""Positions of the joints that bring a frame to a pose."""
+"""Positions as users give them: of what leads, of all joints, or by name; at both ends of a motion and along a path."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.mechanism.structure import structure_of
-from linkwise.planning.bounds import a_robot, positive, whole
-from linkwise.planning.loops import given
-from linkwise.planning.reach import step_kernel
-from linkwise.robot.coordinates import find
-from linkwise.robot.leading import looped_groups
+from linkwise.planning.chart import Chart, chart_of, joint_places
+from linkwise.planning.curve import Array
+from linkwise.planning.drives import drives_of
+from linkwise.planning.ends import DERIVATIVES, State
+from linkwise.planning.path import Path
+from linkwise.robot.coordinates import values_of
 from linkwise.robot.robot import Robot
-from linkwise.spatial import Pose
 
-Array = NDArray[np.float64]
-
-HARDER, SOFTER = 8.0, 0.2  # factors of the damping after a step that failed, and after one that helped
-STUCK = 1e8  # a damping at which a row is given up
-SAME = 1e-6  # rad or m, by which closed loops may be off what was found, and joints off their limits
-WIDE = 1e3  # a bound for joints without limits, so that differences stay finite
+CLOSED = 1e-6  # rad, and in parts of the mechanism's size: how far loops may be open where users give positions
+STEPS = 41  # from start to goal, along which the assembly mode is kept
 
 
-class Reached(NamedTuple):
-    """Positions found, row by row: the best ones where a pose could not be reached, never NaN.
+class Given(NamedTuple):
+    """Positions as a user gave them: of what leads, and of the whole tree, where some of what follows was given.
 
-    `position_error` (m) and `rotation_error` (2 sin of half the angle, rad for small ones) count the directions asked
-    for alone.
+    `whole` says whether all of it was given, `free` which joints that nothing drives were not.
     """
 
     q: Array
-    converged: NDArray[np.bool_]
-    position_error: Array
-    rotation_error: Array
+    near: Array | None
+    whole: bool
+    free: tuple[str, ...] = ()
 
 
-def inverse_kinematics(
-    robot: Robot,
-    frame: str,
-    pose: Any,
-    guess: Any = None,
-    *,
-    mask: Any = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
-    joints: Iterable[str] | None = None,
-    tolerance: float = 1e-8,
-    iterations: int = 60,
-    restarts: int = 60,
-    seed: int = 0,
-) -> Reached:
-    """Joint positions, within their limits, at which a frame has the pose; each row of poses by itself.
-
-    Levenberg-Marquardt on the error e(q) in the target's axes, the position's R_t^T (p - p_t) and twice the vector of
-    the quaternion of R_t^T R, with the exact Jacobian of both:
-
-        (J^T W J + m e^T e 1) dq = -J^T W e
-
-    A joint that would leave its limits is put on the limit, and the others are solved again. Rows that do not converge
-    are tried again from random positions.
-
-    With loops the joints that follow are unknowns too, the loop equations are solved along, and the positions found are
-    those of what leads, in the assembly mode of the robot's reference.
-
-    Args:
-        robot: whose joints move.
-        frame: a frame or link.
-        pose: T_world_frame (..., 4, 4); or positions (..., 3), for which any rotation will do.
-        guess: positions (..., nq) to start from, by name or as an array; zero, put within limits, without it, and with
-            loops the reference.
-        mask: six weights of the directions of the target's axes, linear first; 0 leaves a direction free, such as
-            (1, 1, 1, 1, 1, 0) for a tool that may turn about its z axis.
-        joints: those that may move; the others stay at the guess. All but floating ones without it; of loops those
-            that lead, which the others follow.
-        tolerance: of the weighted error, in m and rad.
-        iterations: at most, from each start.
-        restarts: random starts for rows that did not converge from the guess.
-        seed: of those starts.
-    """
-    a_robot(robot, "inverse_kinematics")
-    targets, weights = _targets(pose, mask)
-    robot.frame(frame)
-    moving = _moving(robot, joints)
-    start = _closed(robot, _start(robot, guess))
-    positive(tolerance, "inverse_kinematics tolerance")
-    whole(iterations, 1, "inverse_kinematics iterations")
-    whole(restarts, 0, "inverse_kinematics restarts")
-    batch = np.broadcast_shapes(targets.shape[:-2], start.shape[:-1])
-    T = np.broadcast_to(targets, (*batch, 4, 4)).reshape(-1, 4, 4)
-    q = np.broadcast_to(start, (*batch, start.shape[-1])).reshape(-1, start.shape[-1])
-    problem = _Problem(robot, frame, weights, moving, float(tolerance))
-    found = problem.solve(T, problem.inside(q), iterations)
-    if robot.follows:
-        found = problem.assembled(T, found)
-    rng = np.random.default_rng(seed)
-    for _ in range(restarts):
-        rows = np.flatnonzero(~found.converged & np.isfinite(T).all(axis=(1, 2)))
-        if not len(rows):
-            break
-        again = problem.solve(T[rows], problem.random(q[rows], rng), iterations)
-        if robot.follows:
-            again = problem.assembled(T[rows], again)
-        error = found.position_error[rows] ** 2 + found.rotation_error[rows] ** 2
-        better = again.converged | (again.position_error**2 + again.rotation_error**2 < error)
-        for all_, some in zip(found, again, strict=True):
-            all_[rows[better]] = some[better]
-    leads = found.q[:, list(structure_of(robot).lead_q)] if robot.follows else _with_motors(robot, found.q)
-    q = leads.reshape(*batch, robot.nq)
-    errors = found.position_error.reshape(batch), found.rotation_error.reshape(batch)
-    return Reached(q, found.converged.reshape(batch), *errors)
-
-
-class _Problem:
-    """One frame of a robot, the directions that count, and the joints that move."""
-
-    def __init__(self, robot: Robot, frame: str, weights: Array, moving: Array, tolerance: float) -> None:
-        self.machine, self.weights, self.moving, self.tolerance = robot, weights, moving, tolerance
-        self.kernel = step_kernel(robot, frame)
-        robot = robot.opened()
-        self.lower, self.upper = np.full(robot.nq, -np.inf), np.full(robot.nq, np.inf)
-        self.range = np.zeros((2, robot.nq))  # where random starts are drawn
-        for j in robot.joints:
-            slot = robot.slots.get(j.mimic.joint if j.mimic else j.name)
-            if slot is None or slot.nq != 1:
-                continue
-            ratio, offset = (j.mimic.ratio, j.mimic.offset) if j.mimic else (1.0, 0.0)
-            if j.freedom.endless or ratio == 0.0:
-                continue
-            ends = sorted((x - offset) / ratio for x in (j.limits.lower, j.limits.upper))
-            self.lower[slot.q], self.upper[slot.q] = max(self.lower[slot.q], ends[0]), min(self.upper[slot.q], ends[1])
-        for slot, single in ((s, s.nq == 1) for s in robot.slots.values()):
-            if single and moving[slot.v]:
-                low, high = self.lower[slot.q], self.upper[slot.q]
-                self.range[:, slot.q] = max(low, min(-np.pi, high)), min(high, max(np.pi, low))
-        self.free = np.array([bool(moving[s.v]) and s.nq == 1 for s in robot.slots.values() for _ in range(s.nq)])
-
-    def inside(self, q: Array) -> Array:
-        """Positions within the limits of the joints that move."""
-        return np.where(self.free, np.clip(q, self.lower, self.upper), q)
-
-    def random(self, q: Array, rng: np.random.Generator) -> Array:
-        """Positions drawn at random for the joints that move; the given ones where loops cannot be closed there."""
-        drawn = np.where(self.free, rng.uniform(self.range[0], self.range[1], q.shape), q)
-        if not self.machine.follows:
-            return drawn
-        found = compile(self.machine).positions(drawn[:, list(structure_of(self.machine).lead_q)])
-        return np.where(found.converged[:, None], found.q, q)
-
-    def assembled(self, T: Array, found: Reached) -> Reached:
-        """What was found, with loops closed as the machine closes them; another assembly mode is not reached."""
-        closed = compile(self.machine).positions(found.q[:, list(structure_of(self.machine).lead_q)])
-        same = closed.converged & (np.abs(closed.q - found.q).max(axis=1) < SAME)
-        q = np.where(same[:, None], closed.q, found.q)
-        _, errors, _ = self.kernel(q, T, np.ones(len(q)), *self._extra)
-        position, rotation, _ = np.sqrt(errors).T
-        return Reached(q, same & (errors.sum(axis=1) <= self.tolerance**2) & self.within(q), position, rotation)
-
-    def within(self, q: Array) -> NDArray[np.bool_]:
-        """Whether the joints that move are within their limits."""
-        out = self.free & ((q < self.lower - SAME) | (q > self.upper + SAME))
-        return np.asarray(~out.any(axis=1))
-
-    @property
-    def _extra(self) -> tuple[Array, ...]:
-        return self.weights, self.moving, np.maximum(self.lower, -WIDE), np.minimum(self.upper, WIDE)
-
-    def solve(self, T: Array, q: Array, iterations: int) -> Reached:
-        """Steps for the rows that have not converged."""
-        rows = np.arange(len(q))
-        best, errors = q.copy(), np.full((len(q), 3 if self.machine.follows else 2), np.inf)
-        here, target, damping = q.copy(), T, np.ones(len(q))
-        for _ in range(iterations):
-            moved, before, after = self.kernel(here, target, damping, *self._extra)
-            helped = after.sum(axis=1) < before.sum(axis=1)
-            here = np.where(helped[:, None], moved, here)
-            now = np.where(helped[:, None], after, before)
-            damping = damping * np.where(helped, SOFTER, HARDER)
-            best[rows], errors[rows] = here, now
-            open_ = (now.sum(axis=1) > self.tolerance**2) & (damping < STUCK)  # a NaN is not
-            rows, here, target, damping = rows[open_], here[open_], target[open_], damping[open_]
-            if not len(rows):
-                break
-        position, rotation = np.sqrt(errors[:, :2]).T
-        return Reached(best, errors.sum(axis=1) <= self.tolerance**2, position, rotation)
-
-
-# ---- arguments
-
-
-def _targets(pose: Any, mask: Any) -> tuple[Array, Array]:
-    """Poses as 4 by 4 matrices, and weights of directions."""
-    try:
-        given = np.asarray(pose.matrix() if isinstance(pose, Pose) else pose, dtype=float)
-        weights = np.asarray(mask, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"inverse_kinematics: expected numbers for pose and mask, got {pose!r} and {mask!r}."
-        ) from error
-    if weights.shape != (6,) or not (np.isfinite(weights).all() and (weights >= 0.0).all() and weights.any()):
-        raise InputError(
-            f"inverse_kinematics mask: expected six weights of at least 0, linear directions first, got {mask!r}."
-        )
-    if given.shape[-2:] == (4, 4):
-        R, last = given[..., :3, :3], given[..., 3, :]
-        finite = np.isfinite(given).all(axis=(-2, -1))
-        wrong = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(axis=(-2, -1), initial=0.0)
-        bad = finite & ((wrong > 1e-6) | (np.abs(last - [0.0, 0.0, 0.0, 1.0]).max(axis=-1) > 1e-9))
-        bad |= finite & (np.linalg.det(np.where(finite[..., None, None], R, np.eye(3))) < 0.0)
-        if bad.any():
+def given(robot: Robot, value: Any, what: str) -> Given:
+    """Positions of what leads: a vector, by name, or those of all joints; followers that are named are a guess."""
+    if robot is not robot.rigid():
+        motors = np.shape(value) == (robot.nq,)
+        return given(robot.rigid(), value[: robot.rigid().nq] if motors else value, what)
+    names, every, floating = robot.coordinates, robot.opened(), drives_of(robot).floating_joints
+    if isinstance(value, Mapping):
+        missing = [n for n in names if n not in value and n not in floating]
+        if missing and robot.follows:
             raise InputError(
-                f"inverse_kinematics pose: {int(bad.sum())} of {bad.size} are no poses: expected a rotation in the"
-                " upper left 3 by 3 and the last row 0, 0, 0, 1."
+                f"{what}: expected the independent joints {', '.join(names)}, got none for {missing[0]!r}."
             )
-        return given, weights
-    if given.shape[-1:] == (3,):
-        T = np.zeros((*given.shape[:-1], 4, 4))
-        T[...] = np.eye(4)
-        T[..., :3, 3] = given
-        return T, weights * (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
-    raise InputError(
-        f"inverse_kinematics pose: expected the shape (..., 4, 4), or (..., 3) for positions, got {given.shape}."
-    )
-
-
-def _start(robot: Robot, guess: Any) -> Array:
-    """Where to start: as given, or zero."""
-    if isinstance(guess, Mapping) and robot.follows:
-        reference = {n: robot.q()[s.q : s.q + s.nq] for n, s in robot.slots.items()}
-        end = given(robot, {**reference, **guess}, "inverse_kinematics guess")
-        return end.q if end.near is None else end.near
-    if guess is None or isinstance(guess, Mapping):
-        return robot.q(guess)
+        q = robot.q({n: value[n] for n in names if n in value})
+        free = tuple(n for n in floating if n not in value)
+        if set(value) <= set(names):
+            return Given(q, None, False, free)
+        near = structure_of(robot).reference.copy()
+        every.q(value)  # refuses what is no joint
+        for name, x in value.items():
+            slot = every.slots[name]
+            near[slot.q : slot.q + slot.nq] = values_of(name, x, slot.nq)
+        return Given(q, near, False, free)
     try:
-        q = np.asarray(guess, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"inverse_kinematics guess: expected {robot.nq} positions, got {guess!r}.") from error
-    fits = q.shape[-1:] in ((robot.nq,), (robot.opened().nq,))
-    if not fits or not np.isfinite(q).all():
-        what = "with NaN or infinity" if fits else f"of shape {q.shape}"
-        raise InputError(f"inverse_kinematics guess: expected finite positions (..., {robot.nq}), got some {what}.")
-    return q
+        x = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        x = np.zeros(0)
+    if x.shape == (robot.nq,) and np.isfinite(x).all():
+        return Given(x, None, False)
+    if x.shape == (every.nq,) and np.isfinite(x).all():
+        return Given(x[list(structure_of(robot).lead_q)], x, True)
+    closing = f", or {every.nq} that close the loops" if every.nq != robot.nq else ", or positions by joint"
+    raise InputError(f"{what}: expected {robot.nq} finite positions ({', '.join(names)}){closing}, got {value!r}.")
 
 
-def _moving(robot: Robot, joints: Iterable[str] | None) -> Array:
-    """1 for the velocities that may be used, 0 for the others; joints that follow are always used."""
-    every = robot.opened().slots
-    moving = np.zeros(robot.opened().nv)
-    inside = {name for group in looped_groups(robot) for name in group}
-    chosen = [n for n, s in robot.slots.items() if s.nv == 1 or n in inside] if joints is None else joints
-    for name in [chosen] if isinstance(chosen, str) else chosen:
-        find(robot, name)  # refuses what does not lead
-        slot = every[name]
-        moving[slot.v : slot.v + slot.nv] = 1.0
-    if not moving.any():
-        raise InputError("inverse_kinematics joints: expected joints that may move, got none.")
-    for name, slot in every.items():
-        if name not in robot.slots:
-            moving[slot.v : slot.v + slot.nv] = 1.0
-    return moving
+def reached(robot: Robot, q: Array, what: str, before: Array | None = None) -> Array:
+    """Positions of the whole tree with these of what leads, if need be by small steps from others of what leads."""
+    robot = robot.rigid()
+    dyn = compile(robot)
+    closed = dyn.positions(q)
+    if not closed.converged and before is not None and not chart_of(robot).turns:
+        closed = dyn.positions(before + np.linspace(0.0, 1.0, STEPS)[:, None] * (q - before), along=True)
+    if not np.all(closed.converged[-1:] if np.ndim(closed.converged) else closed.converged):
+        raise InputError(f"{what}: the loops cannot be closed with {', '.join(robot.coordinates)} at {q.tolist()}.")
+    return np.asarray(closed.q if closed.q.ndim == 1 else closed.q[-1])
 
 
-def _closed(robot: Robot, q: Array) -> Array:
-    """Positions of the whole tree, from those of what leads or of all joints."""
-    if not robot.follows or q.shape[-1] == robot.opened().nq != robot.nq:
-        return q
-    found = compile(robot).positions(q)
-    if not np.all(found.converged):
+def assembled(robot: Robot, end: Given, what: str) -> tuple[Robot, Array]:
+    """The robot in the assembly mode of an end, and positions of its whole tree there.
+
+    Where the followers that were given are not those that the robot's own reference leads to, they become its
+    reference.
+    """
+    try:
+        tree_q = reached(robot, end.q, what)
+        if end.near is None or np.abs(tree_q - end.near).max() <= CLOSED:
+            return robot, tree_q
+    except InputError:
+        if end.near is None:
+            raise
+    every, near = robot.rigid().opened(), end.near.tolist()
+    slots = {j.name: every.slots[j.name] for j in every.joints if j.nv}
+    other = robot.replace(reference={n: tuple(near[s.q : s.q + s.nq]) for n, s in slots.items()})
+    tree_q = reached(other, end.q, what)
+    _check_closed(tree_q, end, what, robot)
+    return other, tree_q
+
+
+def _check_closed(tree_q: Array, end: Given, what: str, robot: Robot) -> None:
+    """Refuse positions of all joints that were given but do not close the loops."""
+    off = float(np.abs(tree_q - end.near).max()) if end.whole and end.near is not None else 0.0
+    if off > CLOSED:
         raise InputError(
-            "inverse_kinematics guess: expected positions at which the loops close, got some at which they do not."
+            f"{what}: expected positions that close the loops, got some that are off by {off:.3g}."
+            f" Give those of {', '.join(robot.coordinates)} alone."
         )
-    return np.asarray(found.q)
 
 
-def _with_motors(robot: Robot, q: Array) -> Array:
-    """The positions with motors behind springs at those of their joints."""
-    if not any(j.is_elastic for j in robot.joints):
-        return q
-    width = sum(j.nq for j in robot.joints)
-    return np.array([robot.q(row[:width]) for row in q])
+def ends_of(
+    robot: Robot, start: State | None, goal: State | None, ranges: Sequence[Mapping[str, tuple[float, float]]]
+) -> tuple[Chart, State | None, State | None]:
+    """What moves on splines, and both ends in these numbers, in the same assembly mode.
+
+    An end is given by positions of what leads, as a vector or by name, or by positions of all joints that close the
+    loops; joints that follow are within `ranges` there. A floating base that nothing drives and that the goal does not
+    name is free there, with all derivatives.
+    """
+    states = {"start": start, "goal": goal}
+    asked = {
+        which: given(robot, state.q, which)
+        for which, state in states.items()
+        if state is not None and state.q is not None
+    }
+    trees: dict[str, Array] = {}
+    for which, end in asked.items():
+        if not trees:
+            robot, trees[which] = assembled(robot, end, which)
+        else:
+            trees[which] = reached(robot, end.q, which, next(iter(asked.values())).q)
+            _check_closed(trees[which], end, which, robot)
+        for limits in ranges:
+            _check_within(robot, trees[which], limits, which)
+    chart = chart_of(robot)
+    if asked:
+        first = next(iter(asked))
+        chart = chart.centred(asked[first].q, trees[first])
+    found = []
+    for which, state in states.items():
+        if state is not None and robot.follows:
+            _check_rest(chart, state, which)
+        if state is not None and which in asked:
+            state = replace(state, q=chart.numbers(asked[which].q, trees[which]))
+            if which == "goal":
+                state = state.without(chart, asked[which].free)
+        found.append(state)
+    return chart, found[0], found[1]
+
+
+def _check_within(robot: Robot, tree_q: Array, limits: Mapping[str, tuple[float, float]], which: str) -> None:
+    """Refuse ends at which joints that follow are outside of their limits; the problem checks those that lead."""
+    for name, (low, high) in limits.items():
+        at = float(tree_q[joint_places(robot)[name][0]])
+        if name in robot.slots:
+            continue
+        if not low - CLOSED <= at <= high + CLOSED:
+            raise InputError(
+                f"{which}: joint {name!r} would be at {at:g}, outside of its limits {low:g} to {high:g}."
+                f" Choose another {which}."
+            )
+
+
+def _check_rest(chart: Chart, state: State, which: str) -> None:
+    derivatives = replace(state, q=None).values(chart, which)[1:]
+    for name, value in zip(DERIVATIVES[1:], derivatives, strict=True):
+        if np.nan_to_num(value).any():
+            raise InputError(f"{which} {name}: expected rest of a robot with loops, got {value.tolist()}.")
+
+
+def numbers_of(chart: Chart, rows: Any, what: str) -> Array:
+    """The numbers on splines (rows, n) of positions, each as an end may be given."""
+    found, before = [], None
+    for k, row in enumerate(rows):
+        q = given(chart.robot, row, f"{what} row {k}").q
+        found.append(chart.numbers(q, reached(chart.robot, q, f"{what} row {k}", before)))
+        before = q
+    return np.array(found)
+
+
+def path_of_points(robot: Robot, points: Any, what: str, order: int) -> tuple[Robot, Chart, Path]:
+    """The smooth path through points, each as an end may be given: the robot in their assembly mode, and its chart.
+
+    `order` is that of the highest derivative on which torques or their rates depend.
+    """
+    try:
+        rows = list(points)
+    except TypeError:
+        rows = []
+    if len(rows) < 2:
+        raise InputError(f"{what} path: expected at least two points (rows, {robot.nq}), got {points!r}.")
+    ends = [given(robot, row, f"{what} path point {k}") for k, row in enumerate(rows)]
+    robot, tree_q = assembled(robot, ends[0], f"{what} path point 0")
+    chart, numbers = chart_of(robot).centred(ends[0].q, tree_q), []
+    for k, end in enumerate(ends):
+        where = f"{what} path point {k}"
+        tree_q = reached(robot, end.q, where, ends[max(k - 1, 0)].q)
+        _check_closed(tree_q, end, where, robot)
+        numbers.append(chart.numbers(end.q, tree_q)[: chart.lead_n])
+    return robot, chart, Path.curve(np.array(numbers), f"{what} path", order)

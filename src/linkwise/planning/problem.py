@@ -16,7 +16,7 @@ from linkwise.planning.curve import Array, Basis
 from linkwise.planning.ends import Ends, State, ends
 from linkwise.planning.free_base import free_base_rows
 from linkwise.planning.kernels import PointKernel, Surroundings, surroundings
-from linkwise.planning.loops import closure_rows
+from linkwise.planning.loop_closure import closure_rows
 from linkwise.planning.rows import Rows
 from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.transcription import Transcription

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from linkwise.check import number
 from linkwise.deprecated import RENAMED_KEYS, warn
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.files import contents
@@ -112,8 +113,7 @@ def _objective(table: Any) -> Sum:
         for one in given if isinstance(given, list) else [given]:
             arguments = dict(one) if isinstance(one, Mapping) else {"factor": one}
             factor = arguments.pop("factor", 1.0)
-            if isinstance(factor, bool) or not isinstance(factor, (int, float)):
-                raise InputError(f"minimize.{key}: expected a number as the factor, got {factor!r}.")
+            number(factor, f"minimize.{key}", "a number as the factor")
             total = total + factor * _made(f"minimize.{key}", TERMS[key], arguments)
     return total
 

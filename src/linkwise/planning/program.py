@@ -115,12 +115,12 @@ class Program:
 
     @cached_property
     def names(self) -> list[RowName]:
-        """Of the rows."""
+        """The names of the rows."""
         return [self._laid.names[k] for k in self._laid.hard]
 
     @property
     def soft_names(self) -> list[RowName]:
-        """Of rows with a price."""
+        """The names of rows with a price."""
         return [self._laid.names[k] for k in self._laid.soft]
 
     @property

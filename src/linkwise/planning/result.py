@@ -14,6 +14,7 @@ from linkwise.algorithms.algorithm import Algorithm
 from linkwise.algorithms.elastic_feedforward import elastic_feedforward
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
+from linkwise.check import positive
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names, endings
@@ -21,10 +22,8 @@ from linkwise.planning.carrier import Carrier
 from linkwise.planning.chart import Chart, chart_of, joint_places
 from linkwise.planning.curve import Array, Curve
 from linkwise.planning.drives import Drives, drives_of
-from linkwise.planning.loops import links_of
 from linkwise.planning.program import Dual
-from linkwise.planning.term_and_constraint import positive
-from linkwise.planning.transcription import Worst
+from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
 from linkwise.table import Sampled
 
@@ -56,7 +55,7 @@ class Plan(Sampled):
     curve: Curve
     objective: float
     status: str
-    worst: Worst
+    worst: Violation
     terms: Mapping[str, float] = field(default_factory=dict)
     multipliers: Mapping[str, float] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -109,11 +108,9 @@ class Plan(Sampled):
 
     def positions(self, t: Any) -> Array:
         """Positions of all joints, (..., nq of `robot.opened()` without motors); loops are closed exactly."""
-        q, links = self.q(t), links_of(self.robot)
-        if not links.follows:
-            return q
-        rows = q.reshape(-1, q.shape[-1])
-        return compile(links).positions(rows, along=True).q.reshape(*q.shape[:-1], -1)
+        q = self.q(t)
+        rows = compile(self.robot.rigid()).positions(q.reshape(-1, q.shape[-1]), along=True).q
+        return np.asarray(rows.reshape(*q.shape[:-1], -1))
 
     def _motion(self, t: Any, orders: int = 4) -> list[Array]:
         """Positions and as many derivatives, of what leads."""
@@ -160,7 +157,7 @@ class Plan(Sampled):
             raise InputError(f"base_wrench: expected a floating base that nothing drives, got {self.robot.name!r}.")
         if not held:
             return self._forces(t, 0)[..., list(self._drives.passive)]
-        links = links_of(self.robot)
+        links = self.robot.rigid()
         q, *rates = self._motion(t, 3)
         for name in self._drives.floating_joints:
             slot = links.slots[name]

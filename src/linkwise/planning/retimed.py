@@ -14,7 +14,6 @@ from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion import column_names
 from linkwise.planning.bounds import Bounds
-from linkwise.planning.loops import links_of
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import Motion, PathModel
 from linkwise.planning.time_law import TimeLaw
@@ -123,8 +122,7 @@ class Retimed(Sampled):
 
     def positions(self) -> Array:
         """Positions of all joints at the samples, (rows, nq of `robot.opened()` without motors behind springs)."""
-        links = links_of(self.robot)
-        return np.asarray(compile(links).positions(self.q, along=True).q) if links.follows else self.q
+        return np.asarray(compile(self.robot.rigid()).positions(self.q, along=True).q)
 
     def columns(self) -> dict[str, Array]:
         """Everything as named columns: t, s, q.elbow, qd.elbow, qdd.elbow, tau.elbow, ..."""
@@ -138,7 +136,7 @@ class Retimed(Sampled):
     def _names(self, quantity: str) -> list[str]:
         if quantity.startswith("tau"):
             return [f"{quantity}.{name}" for name in self.model.names["effort"]]
-        return column_names(links_of(self.robot), quantity)
+        return column_names(self.robot.rigid(), quantity)
 
     def kept(self) -> dict[str, Any]:
         return {"duration": self.duration}

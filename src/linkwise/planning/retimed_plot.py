@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwise.figures import COLOURS, INK, LIMIT, LINE, style
+from linkwise.figures import INK, LIMIT, LINE, curve_look, style
 from linkwise.planning.path_rows import Motion
 from linkwise.planning.retimed import Retimed, used_shares
 
@@ -38,16 +38,18 @@ def figure_of(result: Retimed) -> Figure:
         for axes, name in zip(panels, shown, strict=True):
             axes.set_title(QUANTITIES[name], fontweight="bold")
             limited = np.flatnonzero(np.isfinite(getattr(result.limits, name)))
-            for k in limited if result.robot.follows else range(used[name].shape[1]):
+            for k in limited:
                 joint = result.model.names[name][k]
-                dashes = ("-", "--", ":", "-.")[k // len(COLOURS) % 4]
-                axes.plot(result.t, used[name][:, k], color=COLOURS[k % len(COLOURS)], ls=dashes, lw=1.2, label=joint)
+                axes.plot(result.t, used[name][:, k], **curve_look(int(k)), lw=1.2, label=joint)
             for level in (-1.0, 1.0):
                 axes.axhline(level, color=LIMIT, lw=0.9, ls="--")
             axes.set_ylim(-1.15, 1.15)
             axes.set_ylabel("share of limit")
-        if panels:
-            panels[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.4)
+        named = {line.get_label(): line for axes in panels for line in axes.get_lines() if line.get_label()[0] != "_"}
+        if named:
+            panels[0].legend(
+                named.values(), named.keys(), loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.4
+            )
         (panels or [top])[-1].set_xlabel("time, s")
         figure.suptitle(f"{result.robot.name}: {result.duration:.3f} s", x=0.01, ha="left", fontsize=12, color=INK)
     return figure

@@ -50,7 +50,7 @@ class Samples:
 
     @cached_property
     def scale(self) -> Array:
-        """By which rows are divided (count)."""
+        """The numbers by which rows are divided (count)."""
         return self._of_rows("scale")
 
     @cached_property
@@ -60,7 +60,7 @@ class Samples:
 
     @cached_property
     def prices(self) -> Array:
-        """Of the squares of violations; infinite where rows have to be kept (count)."""
+        """The prices of squared violations (count); infinite for rows that must be kept."""
         return self._of_rows("price")
 
     @cached_property
@@ -75,7 +75,7 @@ class Samples:
         return beyond(values / self.scale, *self.limits)
 
     def name(self, i: int, k: int) -> RowName:
-        """That of a row at an instant."""
+        """The name of a row at an instant."""
         return RowName(*self._names[k], float(self.s[i]))
 
     @cached_property

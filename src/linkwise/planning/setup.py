@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
 from linkwise.planning.curve import Basis
+from linkwise.planning.drives import check_driven
 from linkwise.planning.ends import state_of
 from linkwise.planning.former_base import base_of
-from linkwise.planning.loops import check_driven, ends_of
+from linkwise.planning.positions import ends_of
 from linkwise.planning.problem import Problem
-from linkwise.planning.term_and_constraint import Sum, constraints_of, positive
+from linkwise.planning.term_and_constraint import Sum, constraints_of
 from linkwise.planning.terms import time
 from linkwise.robot.robot import Robot
 
@@ -40,8 +42,7 @@ def problem_of(
     constraints = constraints_of(subject_to)
     terms = Sum.of(time() if minimize is None else minimize)
     seconds, between = _duration(duration)
-    if isinstance(points, bool) or not isinstance(points, int) or points < 1:
-        raise InputError(f"points: expected a whole number of at least 1, got {points!r}.")
+    whole(points, "points", 1)
     begin, end = state_of(start, "start"), state_of(goal, "goal")
     chart, begin, end = ends_of(robot, begin, end, [c.ranges(robot) for c in constraints])
     basis = Basis.uniform(3 if degree is None else degree, count)
@@ -65,8 +66,7 @@ def _check_robot(robot: Any) -> None:
         raise InputError(f"plan: expected a Robot, got {robot!r}. Load one with lw.load(...).")
     if len(robot.names) == 0:
         raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
-    if robot.follows:
-        check_driven(robot, "plan")
+    check_driven(robot, "plan")
 
 
 def _duration(given: Any) -> tuple[float | None, tuple[float, float] | None]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.check import finite, number
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.rows import LinearRows, Rows
@@ -111,7 +112,7 @@ def per_joint(known: Sequence[str], value: Any, what: str, default: float) -> Ar
     if isinstance(value, dict):
         found = np.full(len(known), default)
         for name in chosen_joints(known, list(value), what):
-            found[known.index(name)] = _number(value[name], f"{what} {name!r}")
+            found[known.index(name)] = number(value[name], f"{what} {name!r}")
         return found
     try:
         array = np.asarray(value, dtype=float)
@@ -124,48 +125,3 @@ def per_joint(known: Sequence[str], value: Any, what: str, default: float) -> Ar
     if np.isnan(array).any():
         raise InputError(f"{what}: expected numbers, got nan.")
     return np.broadcast_to(array, (len(known),)).astype(float)
-
-
-def _number(value: Any, what: str) -> float:
-    try:
-        number = np.nan if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) else float(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        number = np.nan
-    if np.isnan(number):
-        raise InputError(f"{what}: expected a number, got {value!r}.")
-    return number
-
-
-def vector(value: Any, what: str, width: int = 3) -> Array:
-    """So many finite numbers."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: expected {width} numbers, got {value!r}.") from error
-    if array.shape != (width,) or not np.isfinite(array).all():
-        raise InputError(f"{what}: expected {width} finite numbers, got {value!r}.")
-    return array
-
-
-def finite(value: Any, what: str) -> float:
-    """A number that is not infinite."""
-    number = _number(value, what)
-    if np.isinf(number):
-        raise InputError(f"{what}: expected a finite number, got {value!r}.")
-    return number
-
-
-def positive(value: Any, what: str) -> float:
-    """A number above zero."""
-    number = _number(value, what)
-    if not (0.0 < number < np.inf):
-        raise InputError(f"{what}: expected a number above zero, got {value!r}.")
-    return number
-
-
-def fraction(value: Any, what: str) -> float:
-    """A number from 0 to 1."""
-    number = _number(value, what)
-    if not 0.0 <= number <= 1.0:
-        raise InputError(f"{what}: expected a fraction of the motion's time from 0 to 1, got {value!r}.")
-    return number

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.planning.chart import joint_names
 from linkwise.planning.constraints import COMPONENTS, PARTS, check_carrier
@@ -15,7 +16,7 @@ from linkwise.planning.curve import Array
 from linkwise.planning.drives import drive_names
 from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows
-from linkwise.planning.term_and_constraint import Term, chosen_joints, per_joint, positive
+from linkwise.planning.term_and_constraint import Term, chosen_joints, per_joint
 from linkwise.planning.tool import FramePath
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar, sqrt

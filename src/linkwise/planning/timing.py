@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
-from linkwise.planning.bounds import Bounds, a_robot, positive, single_joints, whole
+from linkwise.planning.bounds import Bounds, a_robot, single_joints
 from linkwise.planning.chart import Chart, chart_of
-from linkwise.planning.drives import drives_of
-from linkwise.planning.loops import check_held, links_of, path_of_points
+from linkwise.planning.drives import check_held, drives_of
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import PathModel
+from linkwise.planning.positions import path_of_points
 from linkwise.planning.rate_limited import fastest_smooth_law
 from linkwise.planning.reachability import fastest_law
 from linkwise.planning.retimed import FINER, Retimed, shares
@@ -74,12 +75,12 @@ def retime(
     model = PathModel(robot, bounds, chart, Environment.of(robot, base_motion, external))
     _check_smooth(model, given)
     method = "reachability" if model.plain and not model.smooth else "interior point"
-    asked = INTERVALS[method] if intervals is None else whole(intervals, 4, "retime intervals")
+    asked = INTERVALS[method] if intervals is None else whole(intervals, "retime intervals", 4)
     broken = given
     if model.has_friction:
         broken = given.with_reversals(lambda s: np.asarray(model.joints(model.leads(given, s))[1]))
     used = broken if method == "reachability" else broken.eased(model.order)
-    (law, history, converged), worst, pieces = _refined(model, used, asked, method)
+    (law, history, converged), share, pieces = _refined(model, used, asked, method)
     notes = [*_outside(model, given), *_local(model)]
     jumps = given.jumps(2 + model.stretch) if model.smooth else []
     if jumps:
@@ -88,7 +89,7 @@ def retime(
         notes.append(f"torques jump where {what} does, at s = {places}; limits of rates hold between")
     if not converged:
         notes.append("the method stopped before it could show that no faster timing is near; limits are kept")
-    if worst > 1.0 + TOLERANCE:
+    if share > 1.0 + TOLERANCE:
         law, slower = _slowed(model, used, law)
         notes.append(f"slowed by the factor {slower:.4f} to keep limits between points; use more intervals")
     facts = {
@@ -105,11 +106,11 @@ def _course(robot: Any, path: Any) -> tuple[Robot, Chart, Path]:
     """The robot, in the assembly mode of a path, and the path in numbers from which its positions follow."""
     a_robot(robot, "retime")
     check_held(robot, "retime", "Use lw.plan, which finds where it goes.")
-    chart, links = chart_of(robot), links_of(robot)
+    chart, links = chart_of(robot), robot.rigid()
     curve = isinstance(path, Path) or (hasattr(path, "derivative") and callable(path))
     if curve and chart.turns:
         raise InputError("retime path: expected points, since positions have quaternions, got a curve.")
-    if curve or not (drives_of(robot).levels or robot.follows or chart.turns):
+    if curve or chart.lead_n == robot.opened().nq:  # the numbers are all positions
         return robot, chart, Path.of(links, path, "retime")
     return path_of_points(robot, path, "retime", 3 + 2 * drives_of(robot).levels)
 
@@ -137,7 +138,7 @@ def _local(model: PathModel) -> list[str]:
 
 
 def _refined(model: PathModel, path: Path, intervals: int, method: str) -> tuple[Solved, float, int]:
-    """A law that keeps limits between its points too, the worst use of a limit, and the intervals.
+    """A law that keeps limits between its points too, the largest share of a limit, and the intervals.
 
     Where limits are exceeded within an interval they are tightened there; where that does not help, or the method does
     not converge, there are more intervals.
@@ -152,16 +153,16 @@ def _refined(model: PathModel, path: Path, intervals: int, method: str) -> tuple
                 if tight is None:
                     raise
                 break
-            worst = _worst(model, path, solved.law)
-            if worst.max() <= 1.0 + TOLERANCE:
+            used = _largest_shares(model, path, solved.law)
+            if used.max() <= 1.0 + TOLERANCE:
                 break
-            tight = (1.0 if tight is None else tight) * np.where(worst > 1.0 + 0.5 * TOLERANCE, worst, 1.0)
-        if worst.max() <= 1.0 + TOLERANCE and solved.converged:
+            tight = (1.0 if tight is None else tight) * np.where(used > 1.0 + 0.5 * TOLERANCE, used, 1.0)
+        if used.max() <= 1.0 + TOLERANCE and solved.converged:
             break
-    return solved, float(worst.max()), count
+    return solved, float(used.max()), count
 
 
-def _worst(model: PathModel, path: Path, law: TimeLaw) -> Array:
+def _largest_shares(model: PathModel, path: Path, law: TimeLaw) -> Array:
     """The largest share of any limit in each interval."""
     found = [share.max(axis=(1, 2)) for share in shares(model, path, law).values()]
     return np.max(found, axis=0) if found else np.zeros(len(law.x) - 1)
@@ -171,10 +172,10 @@ def _slowed(model: PathModel, path: Path, law: TimeLaw) -> tuple[TimeLaw, float]
     """The law, slower as a whole, until limits hold."""
     total = 1.0
     for _ in range(40):
-        worst = float(_worst(model, path, law.slowed(total)).max())
-        if worst <= 1.0 + TOLERANCE:
+        used = float(_largest_shares(model, path, law.slowed(total)).max())
+        if used <= 1.0 + TOLERANCE:
             return law.slowed(total), total
-        total *= min(max(np.sqrt(worst), 1.0005), 1.5)
+        total *= min(max(np.sqrt(used), 1.0005), 1.5)
     raise InputError("retime: no timing keeps the limits between points of the path. Use more intervals.")
 
 
@@ -182,7 +183,7 @@ def _outside(model: PathModel, path: Path) -> list[str]:
     """What to say of joints that the path leads out of their range."""
     q = model.joints(model.leads(path, np.linspace(path.start, path.end, 8 * FINER * 25)))[0]
     notes = []
-    slots = links_of(model.robot).opened().slots
+    slots = model.robot.rigid().opened().slots
     for joint, slot, ratio in single_joints(model.robot, slots):
         offset = joint.mimic.offset if joint.mimic and joint.name not in slots else 0.0
         own = q[:, slot.q] * ratio + offset

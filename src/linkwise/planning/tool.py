@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.check import finite, fraction, positive, vector
 from linkwise.errors import InputError
 from linkwise.planning.chart import chart_of
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.point import Point
 from linkwise.planning.rows import LinearRows, Rows
-from linkwise.planning.term_and_constraint import Constraint, chosen_joints, finite, fraction, positive, vector
+from linkwise.planning.term_and_constraint import Constraint, chosen_joints
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar, sqrt
 from linkwise.spatial import Pose

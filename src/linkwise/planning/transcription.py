@@ -21,7 +21,7 @@ from linkwise.robot.robot import Robot
 
 
 @dataclass(frozen=True)
-class Worst:
+class Violation:
     """The largest violation of a motion on the fine grid: relative to the limit, of which constraint, and when."""
 
     violation: float
@@ -60,12 +60,12 @@ class Transcription:
 
     @property
     def names(self) -> Sequence[str]:
-        """Of the numbers on splines."""
+        """The names of the numbers on splines."""
         raise NotImplementedError
 
     @property
     def ranges(self) -> tuple[Array, Array]:
-        """Of these numbers, before any constraint."""
+        """The lower and upper ends of these numbers, before any constraint."""
         return np.full(len(self.names), -np.inf), np.full(len(self.names), np.inf)
 
     @property
@@ -181,24 +181,24 @@ class Transcription:
             found.append((s, np.where(s.powers == 2, over / 2.0, over)))
         return found
 
-    def worst(self, curve: Curve) -> Worst:
+    def largest_violation(self, curve: Curve) -> Violation:
         """The largest violation, and where it is."""
-        worst = Worst(0.0, "", 0.0)
+        largest = Violation(0.0, "", 0.0)
         for s, over in self.violations(curve):
             i, k = np.unravel_index(int(np.argmax(over)), over.shape)
-            if over[i, k] > worst.violation:
-                worst = Worst(float(over[i, k]), s.name(int(i), int(k)).title, float(s.s[i]) * curve.duration)
+            if over[i, k] > largest.violation:
+                largest = Violation(float(over[i, k]), s.name(int(i), int(k)).title, float(s.s[i]) * curve.duration)
         P = curve.points.ravel()
         for group in self.linear:
             over = beyond(group.matrix @ P, group.lower, group.upper)
             row = int(np.argmax(over))
-            if over[row] > max(worst.violation, 1e-7):
+            if over[row] > max(largest.violation, 1e-7):
                 name = RowName(group.label, group.names[row], group.at)
-                worst = Worst(float(over[row]), name.title, name.s * curve.duration)
-        return worst
+                largest = Violation(float(over[row]), name.title, name.s * curve.duration)
+        return largest
 
     def refined(self, curve: Curve, grid: Array, tolerance: float) -> Array:
-        """The grid with the places added where the motion is worst beyond it."""
+        """The grid with the places added where the motion is most beyond its limits."""
         new = []
         for s, over in self.violations(curve)[: len(self.along)]:
             for column in over.T:

@@ -12,7 +12,8 @@ import math
 from dataclasses import replace
 from functools import partial
 
-from linkwise.robot.tree import Body, Tree, snapped, snapped_inertia
+from linkwise.robot.round_off import snapped, snapped_inertia
+from linkwise.robot.tree import Body, Tree
 from linkwise.rotation import rot_z
 from linkwise.scalar import is_number
 from linkwise.spatial import Pose

@@ -121,7 +121,7 @@ def of_all_joints(robot: Robot, wanted: set[str], at: Any) -> NDArray[np.float64
     opened = robot.opened()
     if at is None:
         return opened.q()
-    if np.shape(at) != (robot.nq,) or not robot.follows:
+    if np.shape(at) != (robot.nq,):
         found: NDArray[np.float64] = values_of("lock at", at, opened.nq)
         return found
     follow = [n for n in robot.opened().slots if n in wanted and n not in robot.slots]
@@ -164,12 +164,12 @@ def forces(robot: Robot, torques: Any) -> NDArray[np.float64]:
 
 def drive_slots(robot: Robot) -> dict[str, Slot]:
     """For each of `robot.drives` where its numbers stand in `tau`."""
-    found, at = {}, 0
+    slots, at = {}, 0
     every = robot.opened().slots
     for name in robot.drives:
-        found[name] = every[name]._replace(v=at)
+        slots[name] = every[name]._replace(v=at)
         at += every[name].nv
-    return found
+    return slots
 
 
 def find(robot: Robot, name: str, slots: Mapping[str, Slot] | None = None) -> Slot:
@@ -178,12 +178,12 @@ def find(robot: Robot, name: str, slots: Mapping[str, Slot] | None = None) -> Sl
     try:
         return known[name]
     except KeyError:
-        if known.keys() <= robot.slots.keys() and robot.follows and name in robot.opened().slots:
+        if known.keys() <= robot.slots.keys() and name in robot.opened().slots:
             raise InputError(
                 f"{name!r} follows other joints of robot {robot.name!r}: expected what leads,"
                 f" {', '.join(map(repr, known))}. Give those, or declare others with leads=(...)."
             ) from None
-        raise UnknownNameError("joint with coordinates", name, list(known)) from None
+        raise UnknownNameError("joint", name, list(known)) from None
 
 
 def values_of(name: str, value: Any, width: int) -> Any:

@@ -93,8 +93,6 @@ def leading_joints(robot: Robot) -> set[str]:
 
 def drives(robot: Robot) -> tuple[str, ...]:
     """The names of what pushes, in the order of `tau`."""
-    if not robot.follows:
-        return robot.speeds
     lead = leading_joints(robot)
     active = {name for loop in robot.loops for name in loop.active}
     follow = [j for j in robot.joints if j.name in active and j.name not in lead and j.nv and not j.is_elastic]
@@ -112,14 +110,14 @@ def drive_places(robot: Robot) -> tuple[int, ...]:
     inside = {name for group in looped_groups(robot) for name in group}
     active = {name for loop in robot.loops for name in loop.active}
     by_name = {j.name: j for j in robot.joints}
-    found: list[int] = []
+    places: list[int] = []
     at, slots = 0, robot.opened().slots
     for name in robot.drives:
         joint = by_name.get(name)
         driven = joint is None or (not joint.is_elastic and (name in active or name not in inside))
-        found += range(at, at + slots[name].nv) if driven else ()
+        places += range(at, at + slots[name].nv) if driven else ()
         at += slots[name].nv
-    return tuple(found)
+    return tuple(places)
 
 
 def looped_groups(robot: Robot) -> list[set[str]]:

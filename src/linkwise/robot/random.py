@@ -8,6 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from linkwise.check import whole
 from linkwise.errors import InputError
 from linkwise.robot.drive import LAWS, Drive, Friction, Motor, Spring
 from linkwise.robot.joint import KINDS, Joint, Mimic
@@ -58,8 +59,7 @@ def random_tree(
     for kind in kinds:
         if kind not in KINDS or not KINDS[kind].nv:
             raise InputError(f"random_tree kinds: expected kinds among {tuple(KINDS)} that move, got {kind!r}.")
-    if isinstance(joints, bool) or not hasattr(joints, "__index__") or joints < 0:
-        raise InputError(f"random_tree joints: expected a whole number from 0 on, got {joints!r}.")
+    whole(joints, "random_tree joints", 0)
     draw = _Draw(f"{seed}")
     links, tree = [draw.link("base")], []
     if floating:

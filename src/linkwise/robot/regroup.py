@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from linkwise.robot.tree import Tree, snapped_inertia
+from linkwise.robot.round_off import snapped_inertia
+from linkwise.robot.tree import Tree
 from linkwise.scalar import is_number
 from linkwise.spatial import Inertia
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from linkwise.errors import InputError, ModelError, UnknownNameError, listing
-from linkwise.robot import check, coordinates, leading
+from linkwise.robot import check, coordinates, edit, leading
 from linkwise.robot.coordinates import Slot as Slot
 from linkwise.robot.coupling import Coupling, couplings, uncoupled
-from linkwise.robot.drive import Friction
 from linkwise.robot.geometry import Shape
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.loop import Loop
-from linkwise.robot.structure import depth_first
+from linkwise.robot.structure import check_references, depth_first
 from linkwise.scalar import is_number
 from linkwise.vector import Vec3
 
@@ -93,41 +91,8 @@ class Robot:
         set_(self, "shapes", tuple(drawn))
         set_(self, "leads", leading.names(leads))
         set_(self, "reference", leading.reference(reference, ordered_joints))
-        self._check_references()
+        check_references(self)
         leading.check_robot(self)
-
-    def _check_references(self) -> None:
-        links = {link.name for link in self.links}
-        joints = {j.name: j for j in self.joints}
-        check.unique((f.name for f in self.frames), "frame")
-        check.unique((loop.name for loop in self.loops), "loop")
-        for f in self.frames:
-            if f.link not in links:
-                raise ModelError(f"frame {f.name!r}: {UnknownNameError('link', f.link, sorted(links))}")
-        for shape in self.shapes:
-            if shape.link not in links:
-                raise ModelError(f"shape: {UnknownNameError('link', shape.link, sorted(links))}")
-        for loop in self.loops:
-            for end in (loop.a, loop.b):
-                if end not in links:
-                    raise ModelError(f"loop {loop.name!r}: {UnknownNameError('link', end, sorted(links))}")
-            for active in loop.active:
-                if active not in joints:
-                    raise ModelError(f"loop {loop.name!r}: {UnknownNameError('joint', active, joints)}")
-        for j in self.joints:
-            if j.motor_link not in links:
-                raise ModelError(f"joint {j.name!r} motor: {UnknownNameError('link', j.motor_link, sorted(links))}")
-            if j.mimic is None:
-                continue
-            leader = joints.get(j.mimic.joint)
-            if leader is None:
-                raise ModelError(f"joint {j.name!r} mimic: {UnknownNameError('joint', j.mimic.joint, joints)}")
-            if leader is j or leader.mimic or not leader.freedom.is_single:
-                kind = "itself" if leader is j else "a joint that mimics" if leader.mimic else f"a {leader.kind} joint"
-                raise ModelError(
-                    f"joint {j.name!r} mimic: expected a joint that moves by itself, got {kind}"
-                    f" ({leader.name!r}). Name the joint that leads."
-                )
 
     def __repr__(self) -> str:
         """A few lines, however large the robot is."""
@@ -204,8 +169,7 @@ class Robot:
     @cached_property
     def slots(self) -> dict[str, Slot]:
         """For each of `coordinates`: where its numbers stand in `q` and `qd`."""
-        leads = leading.leading_joints(self) if self.follows else None
-        return coordinates.packed(self.joints, leads, self.rolls)
+        return coordinates.packed(self.joints, leading.leading_joints(self), self.rolls)
 
     @cached_property
     def speeds(self) -> tuple[str, ...]:
@@ -219,11 +183,11 @@ class Robot:
 
     def link(self, name: str) -> Link:
         """The link of that name."""
-        return _find(self.links, name, "link")
+        return edit.find(self.links, name, "link")
 
     def joint(self, name: str) -> Joint:
         """The joint of that name."""
-        return _find(self.joints, name, "joint")
+        return edit.find(self.joints, name, "joint")
 
     def frame(self, name: str) -> Frame:
         """The frame of that name, or a link's own frame: a frame is valid wherever a point of a link is meant."""
@@ -287,77 +251,7 @@ class Robot:
 
         return diagnose(self)
 
-    # ---- edits, each returning a new robot
-
-    def replace(self, *items: Link | Joint | Frame | Loop, **fields: Any) -> Robot:
-        """This robot with some items exchanged for those of the same kind and name, or with other fields.
-
-        `robot.replace(Link("hand", mass=2.0), gravity=(0, 0, 0))`
-        """
-        known = {f.name for f in dataclasses.fields(self)}
-        for key in fields:
-            if key not in known:
-                raise UnknownNameError("field of a robot", key, sorted(known))
-        groups: dict[type, tuple[str, dict[str, Any]]] = {
-            Link: ("links", {}), Joint: ("joints", {}), Frame: ("frames", {}), Loop: ("loops", {}),
-        }  # fmt: skip
-        for item in items:
-            if type(item) not in groups:
-                raise InputError(f"replace: expected a Link, Joint, Frame or Loop, got {item!r}.")
-            group, table = groups[type(item)]
-            _find(getattr(self, group), item.name, group[:-1])
-            table[item.name] = item
-        now = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        for group, table in groups.values():
-            now[group] = [table.get(x.name, x) for x in now[group]]
-        return Robot(**{**now, **fields})
-
-    def add(self, *items: Link | Joint | Frame | Loop | Shape) -> Robot:
-        """This robot with further links, joints, frames, loops or shapes."""
-        groups: dict[type, list[Any]] = {Link: [], Joint: [], Frame: [], Loop: [], Shape: []}
-        for item in items:
-            if type(item) not in groups:
-                raise InputError(f"add: expected a Link, Joint, Frame, Loop or Shape, got {item!r}.")
-            groups[type(item)].append(item)
-        return self.replace(
-            links=[*self.links, *groups[Link]],
-            joints=[*self.joints, *groups[Joint]],
-            frames=[*self.frames, *groups[Frame]],
-            loops=[*self.loops, *groups[Loop]],
-            shapes=[*self.shapes, *groups[Shape]],
-        )
-
-    def lock(self, names: str | Iterable[str], at: ArrayLike | None = None) -> Robot:
-        """This robot with some joints fixed, at zero or at their values in the position vector `at`.
-
-        Their motors stay as dead weight: mass and tensor are lumped into the links that carry them. In loops they are
-        active no longer. With loops, `at` has positions of what leads, or of all joints where some that follow are
-        fixed.
-        """
-        wanted = {names} if isinstance(names, str) else set(names)
-        opened = self.opened()
-        for name in wanted:
-            _find(self.joints, name, "joint")
-        q = coordinates.of_all_joints(self, wanted, at)
-        joints, links = [], {k.name: k for k in self.links}
-        for j in self.joints:
-            leader = j.mimic.joint if j.mimic else j.name
-            if j.is_fixed or (leader not in wanted and j.name not in wanted):
-                joints.append(j)
-                continue
-            slot = opened.slots[leader]
-            value = [float(x) for x in q[slot.q : slot.q + slot.nq]]
-            if j.mimic:
-                value = [j.mimic.ratio * value[0] + j.mimic.offset]
-            joints.append(Joint(j.name, j.parent, j.child, "fixed", origin=j.pose(value)))
-            if j.drive and j.drive.motor:
-                links[j.motor_link] = links[j.motor_link].carrying(j.drive.motor)
-        loops = [dataclasses.replace(k, active=tuple(n for n in k.active if n not in wanted)) for k in self.loops]
-        left = {
-            "leads": tuple(n for n in self.leads if n not in wanted),
-            "reference": tuple((n, x) for n, x in self.reference if n not in wanted),
-        }
-        return self.replace(joints=joints, links=list(links.values()), loops=loops, **left)
+    # ---- what follows
 
     def opened(self) -> Robot:
         """The tree that is left when the loops are cut, an ordinary robot."""
@@ -378,22 +272,39 @@ class Robot:
         """Whether some joints follow others, by loops or by functions, so that not all coordinates lead."""
         return bool(self.loops or self.couplings)
 
+    # ---- edits, each returning a new robot
+
+    def replace(self, *items: Link | Joint | Frame | Loop, **fields: Any) -> Robot:
+        """This robot with some items exchanged for those of the same kind and name, or with other fields.
+
+        `robot.replace(Link("hand", mass=2.0), gravity=(0, 0, 0))`
+        """
+        return edit.replaced(self, items, fields)
+
+    def add(self, *items: Link | Joint | Frame | Loop | Shape) -> Robot:
+        """This robot with further links, joints, frames, loops or shapes."""
+        return edit.extended(self, items)
+
+    def lock(self, names: str | Iterable[str], at: ArrayLike | None = None) -> Robot:
+        """This robot with some joints fixed, at zero or at their values in the position vector `at`.
+
+        Their motors stay as dead weight: mass and tensor are lumped into the links that carry them. In loops they are
+        active no longer. With loops, `at` has positions of what leads, or of all joints where some that follow are
+        fixed.
+        """
+        return edit.locked(self, {names} if isinstance(names, str) else set(names), at)
+
     def rigid(self) -> Robot:
         """This robot with its elastic drives made rigid."""
-        if not any(j.is_elastic for j in self.joints):
-            return self
-        joints = [dataclasses.replace(j, drive=j.drive and dataclasses.replace(j.drive, stiffness=None, damping=0.0))
-                  for j in self.joints]  # fmt: skip
-        return self.replace(joints=joints)
+        return self._rigid if any(j.is_elastic for j in self.joints) else self
+
+    @cached_property
+    def _rigid(self) -> Robot:
+        return edit.rigid(self)
 
     def without_friction(self) -> Robot:
         """The ideal robot: no friction and no damping in joints, springs or drives."""
-        joints = []
-        for j in self.joints:
-            drive = j.drive and dataclasses.replace(j.drive, friction=Friction(), damping=0.0)
-            spring = j.spring and dataclasses.replace(j.spring, damping=0.0)
-            joints.append(dataclasses.replace(j, friction=Friction(), drive=drive, spring=spring))
-        return self.replace(joints=joints)
+        return edit.without_friction(self)
 
     def with_payload(
         self,
@@ -405,39 +316,13 @@ class Robot:
         name: str = "payload",
     ) -> Robot:
         """This robot carrying a further body, welded to the frame or link `at`, in whose axes it is given."""
-        carrier = self.frame(at)
-        body = Link(name, mass, com, inertia)
-        return self.add(body, Joint(f"{name}_mount", carrier.link, name, "fixed", origin=carrier.origin))
+        return edit.loaded(self, Link(name, mass, com, inertia), at)
 
     def attach(self, other: Robot, at: str, prefix: str = "") -> Robot:
         """This robot with `other` welded to the frame or link `at`; `prefix` goes before the names of `other`."""
         if not isinstance(other, Robot):
             raise InputError(f"attach: expected a Robot, got {other!r}.")
-        carrier = self.frame(at)
-
-        def rename(item: Any, *fields: str) -> Any:
-            return dataclasses.replace(item, **{f: prefix + getattr(item, f) for f in ("name", *fields)})
-
-        joints = []
-        for j in other.joints:
-            new = rename(j, "parent", "child")
-            if j.mimic:
-                new = dataclasses.replace(new, mimic=dataclasses.replace(j.mimic, joint=prefix + j.mimic.joint))
-            if j.drive and j.drive.motor and j.drive.motor.link is not None:
-                motor = dataclasses.replace(j.drive.motor, link=prefix + j.drive.motor.link)
-                new = dataclasses.replace(new, drive=dataclasses.replace(j.drive, motor=motor))
-            joints.append(new)
-        links = [Link(prefix + k.name, k.mass, k.com, k.inertia) for k in other.links]
-        mount = Joint(f"{prefix}{other.name}_mount", carrier.link, prefix + other.root.name, "fixed", carrier.origin)
-        loops = [
-            dataclasses.replace(rename(c, "a", "b"), active=tuple(prefix + n for n in c.active)) for c in other.loops
-        ]
-        shapes = [dataclasses.replace(k, link=prefix + k.link) for k in other.shapes]
-        joined = self.add(*links, mount, *joints, *(rename(f, "link") for f in other.frames), *loops, *shapes)
-        return joined.replace(
-            leads=(*self.leads, *(prefix + n for n in other.leads)),
-            reference=(*self.reference, *((prefix + n, x) for n, x in other.reference)),
-        )
+        return edit.attached(self, other, at, prefix)
 
 
 def _items(values: Any, kind: type, what: str) -> list[Any]:
@@ -449,10 +334,3 @@ def _items(values: Any, kind: type, what: str) -> list[Any]:
         if not isinstance(x, kind):
             raise ModelError(f"{what}[{k}]: expected a {kind.__name__}, got {x!r}.")
     return items
-
-
-def _find(items: Iterable[Any], name: str, kind: str) -> Any:
-    for x in items:
-        if x.name == name:
-            return x
-    raise UnknownNameError(kind, name, [x.name for x in items])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from linkwise.errors import ModelError, UnknownNameError
 from linkwise.robot import check
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Link
+
+if TYPE_CHECKING:
+    from linkwise.robot.robot import Robot
 
 
 def depth_first(links: list[Link], joints: list[Joint]) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
@@ -51,6 +55,41 @@ def depth_first(links: list[Link], joints: list[Joint]) -> tuple[tuple[Link, ...
             f"robot: the links {', '.join(map(repr, left[:8]))} form a cycle apart from the root. Cut it with a Loop."
         )
     return tuple(ordered_links), tuple(ordered_joints)
+
+
+def check_references(robot: Robot) -> None:
+    """Refuse names of links and joints that the robot does not have."""
+    links = {link.name for link in robot.links}
+    joints = {j.name: j for j in robot.joints}
+    check.unique((f.name for f in robot.frames), "frame")
+    check.unique((loop.name for loop in robot.loops), "loop")
+    for f in robot.frames:
+        if f.link not in links:
+            raise ModelError(f"frame {f.name!r}: {UnknownNameError('link', f.link, sorted(links))}")
+    for shape in robot.shapes:
+        if shape.link not in links:
+            raise ModelError(f"shape: {UnknownNameError('link', shape.link, sorted(links))}")
+    for loop in robot.loops:
+        for end in (loop.a, loop.b):
+            if end not in links:
+                raise ModelError(f"loop {loop.name!r}: {UnknownNameError('link', end, sorted(links))}")
+        for active in loop.active:
+            if active not in joints:
+                raise ModelError(f"loop {loop.name!r}: {UnknownNameError('joint', active, joints)}")
+    for j in robot.joints:
+        if j.motor_link not in links:
+            raise ModelError(f"joint {j.name!r} motor: {UnknownNameError('link', j.motor_link, sorted(links))}")
+        if j.mimic is None:
+            continue
+        leader = joints.get(j.mimic.joint)
+        if leader is None:
+            raise ModelError(f"joint {j.name!r} mimic: {UnknownNameError('joint', j.mimic.joint, joints)}")
+        if leader is j or leader.mimic or not leader.freedom.is_single:
+            kind = "itself" if leader is j else "a joint that mimics" if leader.mimic else f"a {leader.kind} joint"
+            raise ModelError(
+                f"joint {j.name!r} mimic: expected a joint that moves by itself, got {kind}"
+                f" ({leader.name!r}). Name the joint that leads."
+            )
 
 
 def unused(name: str, taken: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from linkwise.errors import UnknownNameError
 from linkwise.robot.body import Body as Body
@@ -19,12 +19,13 @@ from linkwise.robot.joint import KINDS, Joint, Kind
 from linkwise.robot.motors import Elastic as Elastic
 from linkwise.robot.motors import Rotor as Rotor
 from linkwise.robot.motors import elastic_drive, mount
+from linkwise.robot.posture import TreePosture
 from linkwise.robot.robot import Robot
-from linkwise.robot.unit import Unit, units
+from linkwise.robot.round_off import snapped, snapped_inertia
 from linkwise.rotation import with_z_along
 from linkwise.scalar import Scalar, absolute, is_number
 from linkwise.spatial import Inertia, Pose
-from linkwise.vector import Mat3, Vec3
+from linkwise.vector import Vec3
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +116,9 @@ class Tree:
         """The same without springs, friction and damping."""
         return replace(self, bodies=tuple(b.without_forces() for b in self.bodies))
 
-    def at(self, q: Sequence[Scalar]) -> Open:
+    def at(self, q: Sequence[Scalar]) -> TreePosture:
         """The tree in one configuration."""
-        return Open(self, q)
+        return TreePosture(self, q)
 
     def complete(self, q: Sequence[Scalar], *motion: Sequence[Scalar]) -> tuple[Any, ...]:
         """The tree, its positions and, where given, velocities, accelerations and so on."""
@@ -227,112 +228,6 @@ class Tree:
         yield from ((at.start, to.start) for kind, at, to in self.coordinates if kind.is_single)
 
 
-class Open(NamedTuple):
-    """A tree in one configuration, as a machine with loops has it: nothing follows, every joint is its own drive."""
-
-    tree: Tree
-    q: Sequence[Scalar]
-
-    @property
-    def leads(self) -> Sequence[int]:
-        """Places in `qd` of the leading coordinates: all."""
-        return range(self.tree.nv)
-
-    @property
-    def units(self) -> list[Unit]:
-        """The bodies, each alone."""
-        return units([b.parent for b in self.tree.bodies])
-
-    @property
-    def drive_places(self) -> Sequence[int]:
-        """Where in forces of the tree its drives push: everywhere."""
-        return range(self.tree.nv)
-
-    @property
-    def columns(self) -> list[list[Scalar]]:
-        """The tree's velocities for a unit of each leading one."""
-        return self.drive_rows()
-
-    def rates(self, lead: Sequence[Scalar]) -> Sequence[Scalar]:
-        """The tree's velocities."""
-        return lead
-
-    def accelerations(self, qd: Sequence[Scalar], lead: Sequence[Scalar]) -> Sequence[Scalar]:
-        """The tree's accelerations, from its velocities and the accelerations of what leads."""
-        return lead
-
-    def led(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-        """The tree's velocities and accelerations."""
-        return qd, qdd
-
-    def project(self, tau: list[Scalar]) -> list[Scalar]:
-        """What generalised forces of the tree are at the leading coordinates."""
-        return tau
-
-    def drives(self, tau: list[Scalar]) -> list[Scalar]:
-        """Torques of the drives."""
-        return tau
-
-    def applied(self, torques: Sequence[Scalar]) -> Sequence[Scalar]:
-        """The generalised forces of the tree that the drives exert."""
-        return torques
-
-    def force_of(self, torques: Sequence[Scalar]) -> Sequence[Scalar]:
-        """What torques of the drives are at the leading coordinates."""
-        return torques
-
-    def form(self, M: list[list[Scalar]]) -> list[list[Scalar]]:
-        """A quadratic form of the leading coordinates, from one of the tree's."""
-        return M
-
-    def gathered(self, columns: list[Any]) -> list[Any]:
-        """Columns for each leading coordinate, from those for each coordinate of the tree."""
-        return columns
-
-    def gathered_rates(self, columns: Any, rates: list[Any], qd: Sequence[Scalar]) -> list[Any]:
-        """Rates of `gathered` columns, from rates of the tree's."""
-        return rates
-
-    def moving_columns(self, qd: Sequence[Scalar]) -> Iterator[tuple[list[Scalar], list[Scalar]]]:
-        """The tree's velocities for a unit of each leading one, and their rates."""
-        n = self.tree.nv
-        for k in range(n):
-            yield [1.0 if j == k else 0.0 for j in range(n)], [0.0] * n
-
-    def openness(self) -> Scalar:
-        """How far loops are open: there are none."""
-        return 0.0
-
-    def condition(self) -> Scalar:
-        """How well what follows is held: nothing does."""
-        return 1.0
-
-    def drive_rows(self) -> list[list[Scalar]]:
-        """The drives' rates for a unit of each leading velocity."""
-        n = self.tree.nv
-        return [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)]
-
-    def drive_rates(self, qd: Sequence[Scalar]) -> Sequence[Scalar]:
-        """The drives' rates in a motion of the tree."""
-        return qd
-
-    def share(self, force: Sequence[Scalar], weights: Sequence[Scalar]) -> list[Scalar]:
-        """Torques of the drives that amount to a force at the leading coordinates."""
-        return list(force)
-
-    def cut_wrenches(self, tau: Sequence[Scalar], torques: Sequence[Scalar]) -> list[Scalar]:
-        """What cut joints carry: there are none."""
-        return []
-
-    def cut_loads(self, cut: Sequence[Scalar]) -> list[Any]:
-        """What cut joints exert on bodies: nothing."""
-        return []
-
-    def cut_shares(self, cut: Sequence[Scalar]) -> dict[int, Any]:
-        """What cut joints take off the joints of the tree: nothing."""
-        return {}
-
-
 def _part(robot: Robot, joint: Joint, parent: int, placement: Pose, of_link: Pose, kind: Kind, k: int) -> Body:
     """The body of the k-th of the simple joints that a joint is made of."""
     slot = robot.slots[joint.name]
@@ -353,23 +248,6 @@ def _body(robot: Robot, joint: Joint, parent: int, placement: Pose, of_link: Pos
         armature=joint.armature if elastic is None else 0.0, friction=joint.friction, spring=joint.spring,
         gear=rigid.gear if rigid else 1.0, motor_friction=rigid.friction if rigid else Friction(), elastic=elastic,
     )  # fmt: skip
-
-
-# products of exact turns leave 1e-16 where 0 or 1 is meant; each would cost operations in every kernel
-ROUND_OFF = 1e-14
-
-
-def snapped(X: Pose) -> Pose:
-    """The same without what is round-off of zeros and ones."""
-    if not all(is_number(x) for r in X.R for x in r):
-        return X
-    R = Mat3.of([[_snap(x) for x in r] for r in X.R])
-    return Pose(R, Vec3(*(0.0 if is_number(x) and abs(x) < ROUND_OFF else x for x in X.p)))
-
-
-def _snap(x: float) -> float:
-    nearest = float(round(x))
-    return nearest if abs(x - nearest) < ROUND_OFF else x
 
 
 def _light_ones_marked(bodies: tuple[Body, ...], rotors: Sequence[Rotor]) -> tuple[Body, ...]:
@@ -395,17 +273,3 @@ def _is_light(b: Body, mass: Scalar, size: Scalar, loose: Scalar) -> bool:
     if not all(is_number(x) for x in known):
         return b.kind.nv > 0
     return b.kind.is_light(b.inertia, b.armature, loose, mass, size)
-
-
-def snapped_inertia(I: Inertia) -> Inertia:
-    """The same without what is round-off; second moments are measured by each other, since small ones may matter."""
-    moments = [x for r in I.E for x in r]
-    numbers = [I.m, *I.mc, *moments]
-    if not all(is_number(x) for x in numbers):
-        return I
-
-    def snap(x: float, size: float) -> float:
-        return 0.0 if abs(x) < ROUND_OFF * size else x
-
-    all_, second = max(map(abs, numbers)), max(map(abs, moments))
-    return Inertia(I.m, Vec3(*(snap(x, all_) for x in I.mc)), Mat3.of([[snap(x, second) for x in r] for r in I.E]))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.check import whole
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.kernel.tracing import Port, Program, empty, explanation
 from linkwise.simulation.plant import GUESS, TIME
@@ -25,7 +26,7 @@ class Batch:
 
     Args:
         program: of the rollout.
-        ports: its `asked_ports`.
+        ports: its `given_ports`.
         inputs: in the order of the program's, or by name.
         named: the rest of them.
         steps: how many, if not as many as the inputs have.
@@ -35,8 +36,8 @@ class Batch:
         self, program: Program, ports: list[Port], inputs: tuple[Any, ...], named: dict[str, Any], steps: Any
     ) -> None:
         self._program, self._ports = program, ports
-        if steps is not None and (not _is_whole(steps) or steps < 0):
-            raise InputError(f"rollout steps: expected a whole number of at least 0, or None, got {steps!r}.")
+        if steps is not None:
+            whole(steps, "rollout steps", 0, expected="a whole number of at least 0, or None")
         given = self._ordered(inputs, named)
         arrays: list[Any] = []
         for k in range(len(given)):
@@ -129,7 +130,7 @@ class Batch:
         return out[0], out[1]
 
 
-def asked_ports(program: Program) -> list[Port]:
+def given_ports(program: Program) -> list[Port]:
     """What a call of a rollout is given; of the time the start alone, and no guess, which comes last."""
     return [replace(p, steps=p.steps and p.name != TIME) for p in program.arguments if p.name != GUESS]
 
@@ -138,17 +139,12 @@ def checked_every(keep: Any, every: Any, steps: int) -> int:
     """How many steps lie between two states that are kept."""
     if keep not in ("all", "end"):
         raise InputError(f"rollout keep: expected 'all' or 'end', got {keep!r}.")
-    if not _is_whole(every) or every < 1:
-        raise InputError(f"rollout every: expected a whole number above 0, got {every!r}.")
+    whole(every, "rollout every", 1)
     if keep == "end" and every != 1:
         raise InputError(f"rollout every: expected 1 beside keep='end', got {every}.")
     if steps % every:
         raise InputError(f"rollout every: expected a divisor of the {steps} steps, got {every}.")
     return max(1, steps) if keep == "end" else int(every)
-
-
-def _is_whole(x: Any) -> bool:
-    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
 def _is_room(x: Any, shape: tuple[int, ...], dtype: str) -> bool:

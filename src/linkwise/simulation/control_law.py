@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import partial
+from functools import partial, partialmethod
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,11 @@ FUNCTIONS: dict[Any, Callable[..., Scalar]] = {
 }
 
 
+def _applied(vector: Any, function: Callable[..., Scalar], *others: Any) -> Any:
+    """The function applied to each number of a vector, and to those of the others beside it."""
+    return _each(function, vector, *others)
+
+
 class Vector(np.ndarray):
     """An array of traced numbers, with arithmetic, slices, `@`, sums, and the functions of NumPy and of `scalar`."""
 
@@ -65,44 +70,23 @@ class Vector(np.ndarray):
 
     # what the functions of `scalar` ask of what is not a number
 
-    def sin(self) -> Any:
-        return _each(scalar.sin, self)
-
-    def cos(self) -> Any:
-        return _each(scalar.cos, self)
-
-    def sqrt(self) -> Any:
-        return _each(scalar.sqrt, self)
-
-    def exp(self) -> Any:
-        return _each(scalar.exp, self)
-
-    def tanh(self) -> Any:
-        return _each(scalar.tanh, self)
-
-    def sign(self) -> Any:
-        return _each(scalar.sign, self)
-
-    def atan2(self, x: Any) -> Any:
-        return _each(scalar.atan2, self, x)
+    sin = partialmethod(_applied, scalar.sin)
+    cos = partialmethod(_applied, scalar.cos)
+    sqrt = partialmethod(_applied, scalar.sqrt)
+    exp = partialmethod(_applied, scalar.exp)
+    tanh = partialmethod(_applied, scalar.tanh)
+    sign = partialmethod(_applied, scalar.sign)
+    atan2 = partialmethod(_applied, scalar.atan2)
+    minimum = partialmethod(_applied, scalar.minimum)
+    maximum = partialmethod(_applied, scalar.maximum)
+    less = partialmethod(_applied, scalar.less)
+    where = partialmethod(_applied, scalar.where)
 
     def atan2_of(self, y: Any) -> Any:
         return _each(scalar.atan2, y, self)
 
-    def minimum(self, other: Any) -> Any:
-        return _each(scalar.minimum, self, other)
-
-    def maximum(self, other: Any) -> Any:
-        return _each(scalar.maximum, self, other)
-
-    def less(self, other: Any) -> Any:
-        return _each(scalar.less, self, other)
-
     def greater(self, other: Any) -> Any:
         return _each(scalar.less, other, self)
-
-    def where(self, a: Any, b: Any) -> Any:
-        return _each(scalar.where, self, a, b)
 
     def choose(self, condition: Any, a: Any, b: Any) -> Any:  # type: ignore[override]
         return _each(scalar.where, condition, a, b)

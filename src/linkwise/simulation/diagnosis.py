@@ -66,7 +66,7 @@ class Trail:
 
     @property
     def length(self) -> float:
-        """Of a step, as they are now, s."""
+        """The length of a step, as steps are now, s."""
         return float(np.median([h for _, h, _ in self.steps])) if self.steps else 0.0
 
 
@@ -104,7 +104,7 @@ def is_stiff(system: Dynamic, trail: Trail, left: float) -> bool:
     return grows * h < 0.1 and (decays * h > DECAYS or swings * h > SWINGS)
 
 
-def stiff_words(system: Dynamic, t: float, y: Array, left: float) -> str:
+def stiffness_sentence(system: Dynamic, t: float, y: Array, left: float) -> str:
     """What makes an explicit solver leap too far from a state; nothing where the robot has no rate that fast."""
     found = modes(system, t, y)
     decays = found and -found[0].value.real * left > LEAPS and abs(found[0].value.imag) <= abs(found[0].value.real)

@@ -47,7 +47,7 @@ def load(path: str | PathLike[str], robot: Robot | None = None) -> Simulation:
 
 
 def robot_hash(text: str) -> str:
-    """By which a robot is recognised: the SHA-256 of its robot file."""
+    """The SHA-256 of a robot file, by which a robot is recognised."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 

@@ -14,7 +14,7 @@ from linkwise.kernel.options import Options
 from linkwise.motion.base_motion import BaseMotion
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
-from linkwise.simulation.loops import closed_rates, loop_equations
+from linkwise.simulation.closed_rates import closed_rates, closed_state, loop_equations
 from linkwise.simulation.motions import Array
 from linkwise.simulation.rates import motion_rates
 from linkwise.spatial import Motion
@@ -24,10 +24,19 @@ KEPT = 32  # sets of kernels
 
 
 class Kernels(NamedTuple):
-    """The functions that a simulation is made of."""
+    """The functions that a simulation is made of.
+
+    Args:
+        robot: the tree that is integrated.
+        rates: of positions and velocities, forces, and powers.
+        closed: (q, qd) -> the nearest closed state; None where there is nothing to close.
+        kinetic: energy.
+        potential: energy.
+    """
 
     robot: Robot
     rates: Kernel
+    closed: Kernel | None
     kinetic: Kernel
     potential: Kernel
 
@@ -60,10 +69,11 @@ def _is_frozen(law: Any) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def _traced(robot: Robot, options: Options, driven: tuple[str, ...]) -> Kernels:
-    tree = robot.opened()
-    if robot.follows:
-        rates = Kernel.of(tree, closed_rates, options, {"driven": driven, "part": loop_equations(robot, driven)})
+    tree, equations, closed = robot.opened(), loop_equations(robot, driven), None
+    if equations.rows:
+        held = {"driven": driven, "part": equations}
+        rates, closed = Kernel.of(tree, closed_rates, options, held), Kernel.of(tree, closed_state, Options(), held)
     else:
         rates = Kernel.of(tree, motion_rates, options, {"driven": driven})
     base = Options(base_motion=options.base_motion, gravity=options.gravity)
-    return Kernels(tree, rates, *(Kernel.of(tree, a, base, {}) for a in (kinetic_energy, potential_energy)))
+    return Kernels(tree, rates, closed, *(Kernel.of(tree, a, base, {}) for a in (kinetic_energy, potential_energy)))

@@ -54,9 +54,9 @@ class View:
         given = np.asarray(torques, dtype=float)
         for places in (self.tau, self.motors, np.arange(self.width)):
             if given.shape == places.shape:
-                found = np.zeros(self.width)
-                found[places] = given
-                return found
+                forces = np.zeros(self.width)
+                forces[places] = given
+                return forces
         return None
 
 

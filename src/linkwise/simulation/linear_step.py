@@ -17,7 +17,7 @@ from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar, is_number
 from linkwise.simulation.control_law import Model
 from linkwise.simulation.plant import Plant
-from linkwise.simulation.step import along
+from linkwise.simulation.step import along, six_times_mean
 
 Vector = list[Scalar]
 Columns = list[Vector]  # changes, one for each of x = [dq; dqd] and u
@@ -106,18 +106,15 @@ def _runge_kutta(accelerations: Accelerations, start: State, dt: Scalar) -> tupl
         v, dv = at.machine.leaf_rates(at.q, at.qd), _rates(at)
         qdd, dqdd = accelerations(at, dt * share)
         slopes.append(Rates(v, qdd, dv, dqdd))
-    end = start.moved(_mean(*slopes), dt * (1.0 / 6.0))
+    end = start.moved(_sum(slopes), dt * (1.0 / 6.0))
     return [tangent(end.machine, end.q, x) for x in end.dq], end.dqd
 
 
-def _mean(a: Rates, b: Rates, c: Rates, d: Rates) -> Rates:
-    """a + 2 b + 2 c + d."""
-
-    def mean(*x: Vector) -> Vector:
-        return [p + (q + r) * 2.0 + s for p, q, r, s in zip(*x, strict=True)]
-
-    columns = ([mean(*x) for x in zip(*(getattr(s, f) for s in (a, b, c, d)), strict=True)] for f in ("dq", "dqd"))
-    return Rates(mean(a.numbers, b.numbers, c.numbers, d.numbers), mean(a.qd, b.qd, c.qd, d.qd), *columns)
+def _sum(stages: Sequence[Rates]) -> Rates:
+    """The rates of four stages, added up as `step` does."""
+    numbers, qd, dq, dqd = zip(*stages, strict=True)
+    columns = ([six_times_mean(*x) for x in zip(*every, strict=True)] for every in (dq, dqd))
+    return Rates(six_times_mean(*numbers), six_times_mean(*qd), *columns)
 
 
 def _rates(at: State) -> Columns:

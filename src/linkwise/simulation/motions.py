@@ -59,7 +59,7 @@ def prescribed(robot: Robot, driven: Any) -> tuple[Prescribed, ...]:
         raise InputError(f"driven: expected motions by joint, such as {{'elbow': motion}}, got {driven!r}.")
     for name in driven:
         if name not in robot.slots:
-            raise UnknownNameError("joint with coordinates in driven", name, robot.coordinates)
+            raise UnknownNameError("joint in driven", name, robot.coordinates)
     return tuple(Prescribed(n, s, _function(n, s, driven[n])) for n, s in robot.slots.items() if n in driven)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from linkwise.figures import COLOURS, LINE, style
+from linkwise.figures import COLOURS, curve_look, style
 from linkwise.motion.columns import column_names
 from linkwise.robot.joint import KINDS
 from linkwise.simulation.motions import Array
@@ -80,9 +80,7 @@ def _figure(result: Simulation, panels: Sequence[Panel]) -> Figure:
 
 def _curves(axes: Axes, t: Array, values: Array, names: list[str]) -> None:
     for k, name in enumerate(names):
-        colour = LINE if len(names) == 1 else COLOURS[k % len(COLOURS)]
-        dashes = ("-", "--", ":", "-.")[k // len(COLOURS) % 4]
-        axes.plot(t, values[:, k], color=colour, ls=dashes, label=name)
+        axes.plot(t, values[:, k], **curve_look(k), label=name)
     low, high = float(values.min()), float(values.max())
     if high - low < 1e-9 * max(abs(low), abs(high)):  # a constant: show no rounding
         axes.set_ylim(low - 0.1 * abs(low), high + 0.1 * abs(high))

@@ -84,8 +84,8 @@ class Simulation(Sampled):
         """The simulation of a robot from the motion of its tree."""
         view = View.of(robot)
         q, qd = view.state(whole.q, whole.qd)
-        found = cls(robot, t, q, qd, whole.qdd[:, view.v], whole.tau[:, view.tau], *others)
-        return replace(found, whole=whole) if robot.follows else found
+        leads = cls(robot, t, q, qd, whole.qdd[:, view.v], whole.tau[:, view.tau], *others)
+        return replace(leads, whole=whole) if view.width != robot.nv else leads
 
     @property
     def positions(self) -> Array:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise.check import whole
 from linkwise.errors import InputError
 from linkwise.kernel.kernel import Compiled
 from linkwise.kernel.options import Options
@@ -16,7 +17,7 @@ from linkwise.kernel.tracing import Port, Program, caller
 from linkwise.motion.base_motion import BaseMotion
 from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
-from linkwise.simulation.batch import Array, Batch, asked_ports, checked_every
+from linkwise.simulation.batch import Array, Batch, checked_every, given_ports
 from linkwise.simulation.control_law import Control
 from linkwise.simulation.linear_step import linear_program
 from linkwise.simulation.plant import Plant
@@ -76,7 +77,7 @@ class Rollout:
         self.plant = plant
         self.robot, self.method, self.options = plant.robot, plant.method, plant.options
         self.program, self._once = plant.loop_program(), plant.step_program()
-        self._ports = asked_ports(self.program)
+        self._ports = given_ports(self.program)
         self._call = caller(self.program, "One rollout.", plant.options.threads)
         self._seconds = 0.0  # that a step of one row takes
 
@@ -276,9 +277,7 @@ def compile_rollout(
         joint_forces=joint_forces,
         dtype=dtype,
     )
-    width: Any = robot.nu if inputs is None else inputs
-    if not isinstance(width, int) or isinstance(width, bool) or width < 1:
-        raise InputError(f"inputs: expected a whole number above 0, got {inputs!r}.")
+    width = robot.nu if inputs is None else whole(inputs, "inputs", 1)
     if control is None and width != robot.nu:
         raise InputError(f"inputs: expected {robot.nu}, because u are torques without a control, got {inputs}.")
     limits, base = checked_limits(robot, torque_limits), BaseMotion.of(base_motion)

@@ -22,7 +22,6 @@ from linkwise.simulation.events import Watch, watches
 from linkwise.simulation.files import versions
 from linkwise.simulation.kernels import Kernels, kernels_of
 from linkwise.simulation.leading_view import View
-from linkwise.simulation.loops import LoopedSystem
 from linkwise.simulation.motions import Array, prescribed
 from linkwise.simulation.progress import Progress
 from linkwise.simulation.rates import POWERS
@@ -128,8 +127,7 @@ def simulate(
     if base:
         options = replace(options, base_motion=True, gravity="input", base_pose=bool(options.forces))
     kernels = kernels_of(model, options, tuple(m.joint for m in motions))
-    system_of = LoopedSystem if model.follows else System
-    system = system_of(model, kernels.rates, _control(model, control), motions, list(loads.values()), base)
+    system = System(model, kernels, _control(model, control), motions, list(loads.values()), base)
     start = start_of(model, q0, qd0, motions, float(times[0]))
     notes += start.notes
     y = system.start(start.q, start.qd)
@@ -137,7 +135,7 @@ def simulate(
     atols[-len(POWERS) :] *= work_scale(tree, start.q)
 
     def options_of(solver: str) -> Choice:
-        slopes = {"jac": Slopes(system, kernels.rates)} if _takes_slopes(solver, system) else {}
+        slopes = {"jac": Slopes(system, kernels.rates)} if solver in IMPLICIT and system.has_slopes else {}
         return solver, {**tolerances, **slopes, "atol": atols}
 
     def result() -> Simulation:
@@ -164,11 +162,6 @@ def checked_method(method: Any, where: str) -> str | None:
     return str(method)
 
 
-def _takes_slopes(method: str, system: System) -> bool:
-    """Whether the solver asks for a Jacobian that can be compiled: of a tree, without functions of the caller's."""
-    return method in IMPLICIT and system.inputs_are_given and system.has_slopes
-
-
 def _result(
     robot: Robot,
     system: System,
@@ -181,7 +174,7 @@ def _result(
 ) -> Simulation:
     """The rows of a run with all that follows from them."""
     t, q, qd, work, *inputs = (np.array(column) for column in zip(*course.rows, strict=True))
-    found = kernels.rates(q, qd, *inputs)
+    rates = kernels.rates(q, qd, *inputs)
     energy = Energies(*kernels.stored(t, q, qd, base), *work.T)
     motion = None
     if course.pieces:
@@ -189,7 +182,7 @@ def _result(
 
         motion = partial(_state, system.without_inputs(), OdeSolution(course.breaks, course.pieces))
     crossings = {w.name: w.result(robot.nq, robot.nv) for w in watched}
-    whole = Whole(q, qd, found.qdd, found.tau)
+    whole = Whole(q, qd, rates.qdd, rates.tau)
     return Simulation.of(robot, t, whole, energy, course.status, crossings, notes, facts, motion)
 
 
@@ -237,7 +230,7 @@ def checked_times(t: Any) -> Array:
 
 def checked_tolerances(**given: Any) -> dict[str, float]:
     """Settings of a solver as numbers within their ranges."""
-    found = {}
+    settings = {}
     for name, value in given.items():
         least, most = RANGES[name]
         try:
@@ -246,8 +239,8 @@ def checked_tolerances(**given: Any) -> dict[str, float]:
             number = np.nan
         if not least <= number <= most:
             raise InputError(f"{name}: expected a number from {least:g} to {most:g}, got {value!r}.")
-        found[name] = number
-    return found
+        settings[name] = number
+    return settings
 
 
 def _control(robot: Robot, control: Any) -> Control | None:

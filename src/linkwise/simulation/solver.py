@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise.errors import LinkwiseError, SimulationError
 from linkwise.simulation.budget import Budget, Spent
-from linkwise.simulation.diagnosis import KEPT, Trail, is_stiff, stiff_words, why
+from linkwise.simulation.diagnosis import KEPT, Trail, is_stiff, stiffness_sentence, why
 from linkwise.simulation.events import Watch
 from linkwise.simulation.motions import Array
 from linkwise.simulation.progress import Progress
@@ -183,7 +183,7 @@ class Run:
         return is_stiff(self._system, self._trail, float(self._times[-1]) - t)
 
     def _hint(self, t: float, y: Array) -> str:
-        return stiff_words(self._system, t, y, float(self._times[-1]) - t)
+        return stiffness_sentence(self._system, t, y, float(self._times[-1]) - t)
 
     def _why(self, method: str) -> str:
         if self._budget.each > SLUGGISH:

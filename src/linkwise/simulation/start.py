@@ -31,8 +31,8 @@ class Start(NamedTuple):
     notes: tuple[str, ...]
 
 
-class Asked(NamedTuple):
-    """What a caller asks of positions or velocities.
+class InitialValues(NamedTuple):
+    """Positions or velocities as a caller gives them.
 
     Args:
         values: of the whole tree; of joints that were not meant, anything.
@@ -60,7 +60,7 @@ def start_of(robot: Robot, q0: Any, qd0: Any, motions: Sequence[Prescribed] = ()
         t: the time of the start, s.
     """
     tree = robot.opened()
-    positions, velocities = asked(robot, q0, "q0", "q"), asked(robot, qd0, "qd0", "v")
+    positions, velocities = initial_values(robot, q0, "q0", "q"), initial_values(robot, qd0, "qd0", "v")
     q, qd = positions.values.copy(), velocities.values.copy()
     for m in motions:
         s = m.slot
@@ -81,7 +81,7 @@ def start_of(robot: Robot, q0: Any, qd0: Any, motions: Sequence[Prescribed] = ()
     return Start(_with_motors(tree, q, positions, driven, "q"), _with_motors(tree, qd, velocities, driven, "v"), notes)
 
 
-def asked(robot: Robot, value: Any, what: str, kind: str) -> Asked:
+def initial_values(robot: Robot, value: Any, what: str, kind: str) -> InitialValues:
     """Positions ("q") or velocities ("v") of finite numbers: of what leads, of its joints alone, of all, or by name."""
     tree, view = robot.opened(), View.of(robot)
     make, places = (tree.q, view.q) if kind == "q" else (tree.v, view.v)
@@ -90,21 +90,20 @@ def asked(robot: Robot, value: Any, what: str, kind: str) -> Asked:
         values = make(given)
         if not np.isfinite(values).all():
             raise InputError(f"{what}: expected finite numbers, got {given!r}.")
-        names = tuple(given)
-        leads = not robot.follows
+        names, leads = tuple(given), False
         if set(names) <= set(robot.slots if kind == "q" else robot.speeds):
             with suppress(ModelError):  # of leads that cannot be, which need not be to simulate
                 values[places] = (robot.q if kind == "q" else robot.v)(given)
                 leads = True
         first = (robot.speeds,) if leads and kind == "v" else ()
-        return Asked(values, frozenset(names), leads, False, (*first, names))
+        return InitialValues(values, frozenset(names), leads, False, (*first, names))
     motors = len(robot.coordinates) - len(robot.names)
     array, alone = np.asarray(value), len(places) - motors
     width = tree.nq if kind == "q" else tree.nv
     fits = array.dtype.kind in "biuf" and array.shape in ((len(places),), (alone,), (width,))
     if not fits or not np.isfinite(array).all():
         fewer = f" ({alone} without motors)" if motors else ""
-        every = f", {width} for all joints of the tree" if robot.follows else ""
+        every = f", {width} for all joints of the tree" if width != len(places) else ""
         raise InputError(
             f"{what}: expected {len(places)} finite numbers{fewer}{every}, or a mapping of joints to numbers, got"
             f" {value!r}. The joints are {', '.join(robot.names)}."
@@ -117,10 +116,10 @@ def asked(robot: Robot, value: Any, what: str, kind: str) -> Asked:
         values[places] = (robot.q if kind == "q" else robot.v)(array)
     else:
         values[:], names = array, tree.coordinates
-    return Asked(values, frozenset(names), True, array.shape == (width,), (leading,))
+    return InitialValues(values, frozenset(names), True, array.shape == (width,), (leading,))
 
 
-def _with_motors(tree: Robot, x: Array, given: Asked, driven: Collection[str], kind: str) -> Array:
+def _with_motors(tree: Robot, x: Array, given: InitialValues, driven: Collection[str], kind: str) -> Array:
     """The same with motors that were not given at their joints."""
     motors = [j.motor_name for j in tree.joints if j.is_elastic]
     if not motors:
@@ -147,7 +146,7 @@ class Closing:
         self._slots, self._assembler = robot.opened().slots, Assembler(robot)
         self._joints = {j.name for j in robot.opened().joints}
 
-    def positions(self, q: Array, given: Asked) -> tuple[Array, tuple[str, ...]]:
+    def positions(self, q: Array, given: InitialValues) -> tuple[Array, tuple[str, ...]]:
         """Closed positions and what had to be changed, from positions as asked, driven joints on their motions."""
         if given.whole and np.abs(self._assembler.gap(q)).max() <= OPEN:
             return q, ()
@@ -166,7 +165,7 @@ class Closing:
         moved = self._changed(q, found, given, "q")
         return found, (f"q0 was moved by up to {moved:.3g} (rad or m) to close the loops",) if moved > OPEN else ()
 
-    def velocities(self, q: Array, qd: Array, given: Asked) -> tuple[Array, tuple[str, ...]]:
+    def velocities(self, q: Array, qd: Array, given: InitialValues) -> tuple[Array, tuple[str, ...]]:
         """Velocities that keep the loops closed and what had to be changed, from velocities as asked."""
         J = self._assembler.jacobian_si(q)
         if _is_tied(J, qd):
@@ -193,7 +192,7 @@ class Closing:
             return structure_of(self._robot).reference
         return assembled(self._robot).q
 
-    def _choices(self, given: Asked) -> Iterator[tuple[str, ...]]:
+    def _choices(self, given: InitialValues) -> Iterator[tuple[str, ...]]:
         """Joints that are to keep what they were given: a first choice, and further ones where that does not close."""
         last = ((),) if given.whole or self._driven else ()
         for group in (*given.choices, *last):
@@ -226,8 +225,8 @@ class Closing:
             now = self._assembler.close(tried, held)
         return now
 
-    def _changed(self, before: Array, after: Array, given: Asked, kind: str) -> float:
-        """By how much that was meant had to change."""
+    def _changed(self, before: Array, after: Array, given: InitialValues, kind: str) -> float:
+        """The largest change of a value that the caller gave."""
         spans = [self._slots[n] for n in given.names if n in self._joints and n not in self._driven]
         places = [s.q + k if kind == "q" else s.v + k for s in spans for k in range(s.nq if kind == "q" else s.nv)]
         return float(np.abs(after - before)[places].max(initial=0.0))

@@ -47,8 +47,8 @@ def step(
     v3, a3 = stage(v2, a2, half)
     v4, a4 = stage(v3, a3, dt)
     sixth = dt * (1.0 / 6.0)
-    moved = normalised(machine, along(numbers, _sum(v1, v2, v3, v4), sixth))
-    return moved[: len(q)], along(qd, _sum(a1, a2, a3, a4), sixth), moved[len(q) :]
+    moved = normalised(machine, along(numbers, six_times_mean(v1, v2, v3, v4), sixth))
+    return moved[: len(q)], along(qd, six_times_mean(a1, a2, a3, a4), sixth), moved[len(q) :]
 
 
 def resisting_ahead(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Scalar) -> Tree:
@@ -92,5 +92,6 @@ def along(x: Sequence[Scalar], rate: Sequence[Scalar], dt: Scalar) -> Vector:
     return [a + b * dt for a, b in zip(x, rate, strict=True)]
 
 
-def _sum(a: Sequence[Scalar], b: Sequence[Scalar], c: Sequence[Scalar], d: Sequence[Scalar]) -> Vector:
+def six_times_mean(a: Sequence[Scalar], b: Sequence[Scalar], c: Sequence[Scalar], d: Sequence[Scalar]) -> Vector:
+    """The rates of Runge and Kutta's four stages, added up: a + 2 b + 2 c + d."""
     return [p + (q + r) * 2.0 + s for p, q, r, s in zip(a, b, c, d, strict=True)]

@@ -24,7 +24,7 @@ STIFF = 1000.0  # rad/s or 1/s: where springs swing or creep faster, a method th
 class Law(NamedTuple):
     """A torque -stiffness d^T q - damping d^T qd along a direction d (nv) of the coordinates; `dry` only near rest."""
 
-    words: str
+    description: str
     joint: str
     direction: Array
     stiffness: float
@@ -51,17 +51,18 @@ def fastest_rate(robot: Robot, q: Array) -> float:
 
 def joint_laws(robot: Robot, q: Array, joint: str) -> list[tuple[float, str]]:
     """What acts on a joint, or on its motor, each with the rate that it alone makes, 1/s."""
-    found: list[tuple[float, str]] = []
+    rates: list[tuple[float, str]] = []
     try:
         M = _mass(robot, q)
         for law in _laws(robot):
             if law.joint not in (joint, joint.removesuffix(".motor")):
                 continue
             mobility = float(law.direction @ np.linalg.solve(M, law.direction))
-            found.append((max(np.sqrt(abs(law.stiffness * mobility)), (law.damping + law.dry) * mobility), law.words))
+            swing, creep = np.sqrt(abs(law.stiffness * mobility)), (law.damping + law.dry) * mobility
+            rates.append((max(swing, creep), law.description))
     except np.linalg.LinAlgError:
         return []
-    return found
+    return rates
 
 
 def _mass(robot: Robot, q: Array) -> Array:
@@ -76,23 +77,23 @@ def _laws(robot: Robot) -> Iterator[Law]:
         along[body.v] = body.ratio
         if body.spring is not None:
             spring = body.spring
-            words = f"its spring (stiffness {spring.stiffness:g}, damping {spring.damping:g})"
-            yield Law(words, body.name, along, spring.stiffness, spring.damping)
+            description = f"its spring (stiffness {spring.stiffness:g}, damping {spring.damping:g})"
+            yield Law(description, body.name, along, spring.stiffness, spring.damping)
         yield _resisting(body.friction, 1.0, "friction", body.name, along)
         yield _resisting(body.motor_friction, body.gear, "friction of its drive", body.name, along)
         if body.elastic is not None:
             elastic, between, motor = body.elastic, -along, np.zeros(robot.nv)
             between[elastic.v] = motor[elastic.v] = 1.0
-            words = f"the spring of its drive (stiffness {elastic.stiffness:g}, damping {elastic.damping:g})"
-            yield Law(words, body.name, between, float(elastic.stiffness), float(elastic.damping))
+            description = f"the spring of its drive (stiffness {elastic.stiffness:g}, damping {elastic.damping:g})"
+            yield Law(description, body.name, between, float(elastic.stiffness), float(elastic.damping))
             yield _resisting(elastic.friction, elastic.gear, "friction of its motor", body.name, motor)
 
 
 def _resisting(friction: Friction, gear: float, what: str, joint: str, along: Array) -> Law:
     """Viscous friction, and the slope of dry friction at rest."""
     dry = max(friction.coulomb, friction.static) / friction.width * gear * gear
-    words = f"the {what} (viscous {friction.viscous:g}" + (f", dry {friction.coulomb:g})" if dry else ")")
-    return Law(words, joint, along, 0.0, float(friction.viscous * gear * gear), float(dry))
+    description = f"the {what} (viscous {friction.viscous:g}" + (f", dry {friction.coulomb:g})" if dry else ")")
+    return Law(description, joint, along, 0.0, float(friction.viscous * gear * gear), float(dry))
 
 
 class Slopes:

@@ -9,39 +9,38 @@ from typing import Any, Self
 import numpy as np
 
 from linkwise.errors import InputError, SimulationError
-from linkwise.kernel.kernel import Kernel
 from linkwise.motion.base_motion import BaseMotion
 from linkwise.motion.columns import column_names
 from linkwise.robot.robot import Robot
+from linkwise.simulation.kernels import Kernels
 from linkwise.simulation.leading_view import View
 from linkwise.simulation.motions import Array, Prescribed
 from linkwise.simulation.rates import POWERS
 from linkwise.simulation.stiffness import joint_laws
 
 Control = Callable[[float, Array, Array], Any]
+CLOSINGS = 2  # times that a state is closed before it is handed out: interpolants are further off than steps
 
 
 class System:
     """The right-hand side of the equations of motion.
 
     The state is y = [q of free joints; qd of free joints; the integrals of `POWERS`]. A quaternion is integrated as
-    four numbers whose length does not matter; what is handed out has length one.
+    four numbers whose length does not matter; what is handed out has length one, and closed loops.
 
     Args:
         robot: a tree, or a machine with loops; all joints of its tree are integrated or driven.
-        kernel: the rates of the tree.
+        kernels: the rates of the tree, and how its loops close.
         control: forces of the drives.
         motions: of driven joints.
         loads: wrenches of the environment.
         base: how the base moves, or None where it stands.
     """
 
-    has_slopes = True  # whether the Jacobian of the rates can be compiled
-
     def __init__(
         self,
         robot: Robot,
-        kernel: Kernel,
+        kernels: Kernels,
         control: Control | None,
         motions: Sequence[Prescribed],
         loads: Sequence[Control],
@@ -49,7 +48,7 @@ class System:
     ) -> None:
         robot, self.view = robot.opened(), View.of(robot)
         self.robot = robot
-        self._kernel, self._control, self._motions, self._loads = kernel, control, motions, loads
+        self._kernels, self._control, self._motions, self._loads = kernels, control, motions, loads
         self._base = base
         held = {m.joint for m in motions}
         free = [s for n, s in robot.slots.items() if n not in held]
@@ -59,7 +58,8 @@ class System:
         positions, speeds = (column_names(robot, x) for x in ("q", "qd"))
         self.labels = [positions[k] for k in self.free_q] + [speeds[k] for k in self.free_v]
         self.first_speed = len(self.free_q)
-        laws = [name for name, _ in (*kernel.options.forces, *kernel.options.joint_forces)]
+        options = kernels.rates.options
+        laws = [name for name, _ in (*options.forces, *options.joint_forces)]
         self.environment = f"the laws of forces or joint_forces on {', '.join(map(repr, laws))}" if laws else ""
         self.evaluations = 0
         self.asking = False  # whether one of the caller's functions is at work
@@ -85,10 +85,10 @@ class System:
         return joint_laws(self.robot, self._unit(q), label.partition(".")[2])
 
     def _rate(self, t: float, q: Array, qd: Array, *inputs: Array) -> Array:
-        found = self._kernel(q, qd, *inputs)
-        rate = np.concatenate([found.q_dot[self.free_q], found.qdd[self.free_v], found.power])
+        rates = self._kernels.rates(q, qd, *inputs)
+        rate = np.concatenate([rates.q_dot[self.free_q], rates.qdd[self.free_v], rates.power])
         if not np.isfinite(rate).all():
-            raise self._lost(t, q, qd, found)
+            raise self._lost(t, q, qd, rates)
         return rate
 
     def arguments(self, t: float, y: Array) -> tuple[Array, ...]:
@@ -97,31 +97,32 @@ class System:
         return q, qd, *self._inputs(t, q, qd, given)
 
     @property
-    def inputs_are_given(self) -> bool:
-        """Whether no function of a user's, which may depend on the state, takes part."""
-        return not (self._control or self._loads)
+    def has_slopes(self) -> bool:
+        """Whether the Jacobian of the rates can be compiled: nothing closes, and no function of a user's takes part."""
+        return not (self._kernels.closed or self._control or self._loads)
 
     def state(self, t: float, y: Array) -> tuple[Array, Array]:
         """Positions and velocities of what leads."""
         return self.view.state(*self.whole(t, y))
 
     def whole(self, t: float, y: Array) -> tuple[Array, Array]:
-        """All positions and velocities of the tree."""
+        """All positions and velocities of the tree, closed."""
         q, qd, _ = self._expanded(t, y)
-        return self._unit(q), qd
+        return self._closed(self._unit(q), qd)
 
     def without_inputs(self) -> Self:
         """The same for states alone, which need nothing that may not be picklable but motions of driven joints."""
         bare = copy(self)
-        bare._kernel = bare._control = bare._base = None  # type: ignore[assignment]
+        bare._kernels = bare._kernels._replace(rates=None, kinetic=None, potential=None)  # type: ignore[arg-type]
+        bare._control = bare._base = None
         bare._loads = ()
         return bare
 
     def row(self, t: float, y: Array) -> tuple[Any, ...]:
         """What is kept of a moment: t, q, qd, the work done, and the inputs of the robot."""
         q, qd, given = self._expanded(t, y)
-        q = self._unit(q)
-        return t, q, qd, y[-len(POWERS) :].copy(), *self._inputs(t, q, qd, given)
+        inputs = self._inputs(t, self._unit(q), qd, given)
+        return t, *self._closed(q, qd), y[-len(POWERS) :].copy(), *inputs
 
     def _expanded(self, t: float, y: Array) -> tuple[Array, Array, Array]:
         """All positions and velocities, and the accelerations of driven coordinates among zeros."""
@@ -140,12 +141,19 @@ class System:
             q[at] /= np.sqrt(q[at] @ q[at])
         return q
 
+    def _closed(self, q: Array, qd: Array) -> tuple[Array, Array]:
+        """The nearest closed state."""
+        if self._kernels.closed is not None:
+            for _ in range(CLOSINGS):
+                q, qd = self._kernels.closed(q, qd)
+        return q, qd
+
     def _inputs(self, t: float, q: Array, qd: Array, given: Array) -> tuple[Array, ...]:
         """Forces of free coordinates beside accelerations of driven ones, wrenches of `external`, the base's motion."""
         if self._control is not None:
-            tau = self._asked(self._control, "control", t, q, qd, self.view.applied, self.view.wanted())
+            tau = self._user_value(self._control, "control", t, q, qd, self.view.applied, self.view.wanted())
             given[self.free_v] = tau[self.free_v]
-        loads = [self._asked(f, "external", t, q, qd, _wrench, "6 numbers") for f in self._loads]
+        loads = [self._user_value(f, "external", t, q, qd, _wrench, "6 numbers") for f in self._loads]
         return given, *([np.stack(loads)] if loads else []), *self._moving(t)
 
     def _moving(self, t: float) -> list[Array]:
@@ -153,9 +161,9 @@ class System:
         if self._base is None:
             return []
         v, a, gravity = self._base.inputs(t, self.robot.gravity)
-        return [v, a, *([self._base.poses(t)] if self._kernel.options.base_pose else []), gravity]
+        return [v, a, *([self._base.poses(t)] if self._kernels.rates.options.base_pose else []), gravity]
 
-    def _asked(
+    def _user_value(
         self,
         function: Control,
         what: str,
@@ -168,27 +176,27 @@ class System:
         """What a user's function returns, checked and made fit; `wanted` says what is expected of it."""
         self.asking = True
         with np.errstate(**self._warnings):
-            found = function(t, *self.view.state(self._unit(q.copy()), qd))
+            returned = function(t, *self.view.state(self._unit(q.copy()), qd))
         self.asking = False
         try:
-            array = fitted(found)
+            array = fitted(returned)
         except (TypeError, ValueError):
             array = None
         if array is None:
-            raise InputError(f"{what} at t = {t:g} s: expected {wanted}, got {found!r}.")
+            raise InputError(f"{what} at t = {t:g} s: expected {wanted}, got {returned!r}.")
         if not np.isfinite(array).all():
             raise SimulationError(
-                f"{what} at t = {t:g} s: expected finite numbers, got {_text(np.asarray(found, dtype=float))}"
+                f"{what} at t = {t:g} s: expected finite numbers, got {_text(np.asarray(returned, dtype=float))}"
                 f" at q = {_text(q)}, qd = {_text(qd)}."
             )
         return array
 
-    def _lost(self, t: float, q: Array, qd: Array, found: Any) -> SimulationError:
+    def _lost(self, t: float, q: Array, qd: Array, rates: Any) -> SimulationError:
         """What to say of a rate that is not finite."""
         where = f"at t = {t:.9g} s, q = {_text(q)}, qd = {_text(qd)}"
         if not (np.isfinite(q).all() and np.isfinite(qd).all()):
             return SimulationError(f"simulate: expected a finite state, got one that is not {where}.")
-        names = [n for n, s in self.robot.slots.items() if not np.isfinite(found.qdd[s.v : s.v + s.nv]).all()]
+        names = [n for n, s in self.robot.slots.items() if not np.isfinite(rates.qdd[s.v : s.v + s.nv]).all()]
         of = f"accelerations of {', '.join(map(repr, names))}" if names else "rates"
         return SimulationError(
             f"simulate: expected finite accelerations, got {of} that are not, {where}."
@@ -207,11 +215,11 @@ def loads_of(external: Any, robot: Robot) -> dict[str, Control]:
         return {}
     if not isinstance(external, Mapping):
         raise InputError(f"external: expected wrenches by frame, such as {{'tool': wrench}}, got {external!r}.")
-    found: dict[str, Control] = {}
+    loads: dict[str, Control] = {}
     for name, load in external.items():
         robot.frame(name)
-        found[name] = load if callable(load) else constant(load)
-    return found
+        loads[name] = load if callable(load) else constant(load)
+    return loads
 
 
 def _wrench(value: Any) -> Array | None:

@@ -68,7 +68,7 @@ def torque_limits(robot: Robot, given: Any) -> tuple[TorqueLimit, ...]:
     found = []
     for name, value in named.items():
         if name not in own:
-            raise UnknownNameError("driven joint of one degree of freedom in torque_limits", name, own)
+            raise UnknownNameError("drive in torque_limits", name, own)
         found.append(_limit(own[name][0], value, f"torque_limits {name!r}"))
     return tuple(found)
 

@@ -67,7 +67,7 @@ def _write_parquet(path: Path, columns: Columns, meta: str) -> None:
 
 
 def digest(columns: Columns, meta: str) -> bytes:
-    """By which damage is seen."""
+    """A digest of the columns, by which a reader notices damage."""
     data = hashlib.sha256(json.dumps([meta, *columns]).encode())
     for column in columns.values():
         data.update(np.ascontiguousarray(column, dtype=float).tobytes())

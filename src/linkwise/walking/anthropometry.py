@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.planning.term_and_constraint import positive
 
 
 @dataclass(frozen=True)

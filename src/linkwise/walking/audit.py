@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwise.planning.bounds import whole
+from linkwise.check import whole
 from linkwise.planning.curve import Curve
 from linkwise.planning.samples import Samples
 from linkwise.walking.instant import GLOBAL
@@ -41,7 +41,7 @@ class Audit:
 
 def audit(problem: Problem, curve: Curve, finer: int = 8) -> Audit:
     """Look at a step on a grid that is so many times finer."""
-    s = problem.timetable.even((problem.points - 1) * whole(finer, 1, "finer") + 1)
+    s = problem.timetable.even((problem.points - 1) * whole(finer, "finer", 1) + 1)
     samples = Samples(problem.own_kernel(problem.own_rows), curve.basis, s)
     values = samples.values(curve.points, curve.duration)
     ends = np.cumsum([len(r.names) for r in problem.own_rows])[:-1]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from linkwise.check import finite, positive, whole
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.planning.bounds import whole
-from linkwise.planning.term_and_constraint import finite, positive
 from linkwise.planning.terms import Time
 from linkwise.walking.rows import KINDS
 
@@ -27,8 +26,8 @@ def check(problem: Problem) -> None:
             "double, heel_off: expected 0 < double < heel_off < 1 as fractions of the step,"
             f" got {double:g} and {heel_off:g}."
         )
-    whole(problem.points, 3, "points")
-    whole(problem.control_points, FEWEST, "control_points")
+    whole(problem.points, "points", 3)
+    whole(problem.control_points, "control_points", FEWEST)
     if problem.steps not in (1, 2):
         raise InputError(f"steps: expected 1 or 2, got {problem.steps!r}.")
     if problem.steps == 1 and not problem.person.is_symmetric:

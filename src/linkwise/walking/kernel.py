@@ -16,8 +16,8 @@ from linkwise.planning.rows import Rows
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.walking.ground import Support
-from linkwise.walking.numbers import facts, numbers, with_numbers
 from linkwise.walking.point import WalkPoint
+from linkwise.walking.skeleton_numbers import facts, numbers, with_numbers
 
 WIDTH = len(Support._fields)
 
@@ -37,6 +37,6 @@ def surroundings(supports: Callable[[Array], Array], tree: Tree | None = None) -
 
 
 def shared_kernel(robot: Robot, rows: Sequence[Rows], supports: Callable[[Array], Array]) -> PointKernel:
-    """That of the rows of walking, whose functions are the same for every person."""
+    """The kernel of walking's rows, whose functions are the same for every person."""
     tree = Tree.of(robot)
     return PointKernel(robot, rows, surroundings(supports, tree), f"walking {facts(tree)}")

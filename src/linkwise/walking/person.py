@@ -8,8 +8,8 @@ from functools import cached_property
 from math import isfinite, pi
 from typing import Any
 
+from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.planning.term_and_constraint import positive
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 from linkwise.walking.anthropometry import Segment, body, sides_of
@@ -96,12 +96,12 @@ class Person:
 
     @cached_property
     def total_mass(self) -> float:
-        """Of body and loads, kg."""
+        """The mass of body and loads, kg."""
         return sum(k.mass for k in self.robot().links)
 
     @property
     def body_mass(self) -> float:
-        """Of the body with its segments as they are, without loads, kg."""
+        """The mass of the body with its segments as they are, without loads, kg."""
         return self.total_mass - sum(load.mass for load in self.loads)
 
     def robot(self, frozen: bool = False) -> Robot:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwise.check import whole
 from linkwise.figures import COLOURS, INK, style
 from linkwise.kernel.compile import compile
-from linkwise.planning.bounds import whole
 from linkwise.planning.curve import Array
 from linkwise.walking.features import leg
 from linkwise.walking.joints import REFERENCE
@@ -46,7 +46,7 @@ def film_strip(walk: Walk, frames: int = 11) -> Figure:
     from matplotlib.patches import Circle
 
     stride, loads = walk.stride(), carried(walk)
-    chosen = np.linspace(0, len(stride.t) - 1, whole(frames, 2, "frames")).astype(int)
+    chosen = np.linspace(0, len(stride.t) - 1, whole(frames, "frames", 2)).astype(int)
     with style():
         figure = Figure(figsize=(12.0, 5.6), layout="constrained")
         side, top = figure.subplots(2, 1, height_ratios=(3.2, 1.0))

@@ -49,7 +49,7 @@ class WalkPoint(Point):
         return instant(self.tree, *self._state, self.support)
 
     def known_slopes(self) -> Mapping[Any, Sequence[Any]]:
-        """Those of torques and of the ground's wrench, where they were asked for, by a recursion."""
+        """The slopes of torques and of the ground's wrench, by a recursion, where rows ask for them."""
         if "instant" not in self.__dict__:
             return {}
         return slopes(self.tree, *self._state, self.support, self.instant)

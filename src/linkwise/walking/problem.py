@@ -104,12 +104,12 @@ class Problem(Transcription):
 
     @property
     def duration(self) -> float:
-        """Of the motion, s."""
+        """The duration of the motion, s."""
         return self.steps * self.step / self.speed
 
     @cached_property
     def timetable(self) -> Timetable:
-        """Of the steps of the motion."""
+        """The timetable of the steps of the motion."""
         feet = {side: Foot.of(self.robot, side) for side in "rl"}
         width = WIDTH * self.person.height / 1.741
         first = Step(self.step, width, self.double, self.heel_off, feet)
@@ -133,7 +133,7 @@ class Problem(Transcription):
 
     @property
     def weight(self) -> float:
-        """Of body and loads, N."""
+        """The weight of body and loads, N."""
         return self.person.total_mass * -GRAVITY[1]
 
     @cached_property
@@ -145,7 +145,7 @@ class Problem(Transcription):
     # ---- rows
 
     def own_kernel(self, rows: Sequence[Rows]) -> PointKernel:
-        """That of `own_rows`, with other bounds perhaps."""
+        """The kernel of `own_rows`, whose bounds may be others."""
         return shared_kernel(self.robot, rows, self.timetable.supports)
 
     @cached_property
@@ -206,7 +206,7 @@ class Problem(Transcription):
 
     @property
     def ranges(self) -> tuple[Array, Array]:
-        """Of joints; control points stay within them too."""
+        """The ranges of joints; control points stay within them too."""
         joints = {j.name: j.limits for j in self.robot.joints}
         lower, upper = (
             np.array([0.0 if n in self.held_joints else getattr(joints[n], b) for n in self.robot.names])

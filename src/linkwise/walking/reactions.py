@@ -18,7 +18,7 @@ from linkwise.scalar import Scalar
 from linkwise.spatial import Pose, Wrench
 from linkwise.walking.ground import Support
 from linkwise.walking.instant import foot_wrenches, toe_body
-from linkwise.walking.numbers import FIGURE, facts, numbers, with_numbers
+from linkwise.walking.skeleton_numbers import FIGURE, facts, numbers, with_numbers
 
 # joints with the coordinates whose link their force acts on
 JOINTS = {f"{name}_{s}": f"{last}_{s}" for s in "rl" for name, last in

@@ -9,7 +9,7 @@ from linkwise.errors import InputError
 from linkwise.planning.solvers import Monitor
 from linkwise.walking.joints import mirrored_name
 from linkwise.walking.result import Walk
-from linkwise.walking.violations import Worst
+from linkwise.walking.violations import Violation
 from linkwise.walking.walk import KEPT, Settings, fastest, first_curve, solved
 
 PRICE = 1.0  # of the squares of torques beyond strengths
@@ -28,7 +28,7 @@ class Reason(NamedTuple):
     """
 
     strength: bool
-    rows: list[Worst]
+    rows: list[Violation]
     walk: Walk
 
     def __str__(self) -> str:
@@ -58,9 +58,9 @@ def reason(found: Walk, progress: bool = True) -> Reason:
     return Reason(strength, rows if p.steps == 2 else _of_pairs(rows), tried)
 
 
-def _of_pairs(rows: list[Worst]) -> list[Worst]:
+def _of_pairs(rows: list[Violation]) -> list[Violation]:
     """The worse of left and right, which are alike where the next step is the mirrored one."""
-    found: dict[tuple[str, str], Worst] = {}
+    found: dict[tuple[str, str], Violation] = {}
     for row in rows:
         found.setdefault((row.kind, min(row.name, mirrored_name(row.name))), row)
     return list(found.values())

@@ -18,7 +18,7 @@ from linkwise.walking.norms import Match
 from linkwise.walking.problem import Problem
 from linkwise.walking.rows import KINDS
 from linkwise.walking.stride import Stride, sample
-from linkwise.walking.violations import Worst, rows_beyond
+from linkwise.walking.violations import Violation, rows_beyond
 
 if TYPE_CHECKING:
     from linkwise.walking.reason import Reason
@@ -115,14 +115,14 @@ class Walk:
         """How many rows of each kind."""
         return self.problem.counted
 
-    def worst(self, above: float = 1e-3, kind: str | None = None) -> list[Worst]:
+    def worst(self, above: float = 1e-3, kind: str | None = None) -> list[Violation]:
         """For every kind of constraint that is not kept, soft ones too, its worst row, worst first.
 
         With a kind, the worst row of everything in it, such as every joint of "torque".
         """
         if kind is not None and kind not in (known := {*KINDS, *(n.label for n in self.problem.to_solve().names)}):
             raise UnknownNameError("kind of constraint", kind, sorted(known))
-        found: dict[str, Worst] = {}
+        found: dict[str, Violation] = {}
         for row in rows_beyond(self.problem, self.curve, above):
             if kind in (None, row.kind):
                 found.setdefault(row.kind if kind is None else row.name, row)

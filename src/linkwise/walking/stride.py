@@ -7,15 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
+from linkwise.check import whole
 from linkwise.errors import UnknownNameError
-from linkwise.planning.bounds import whole
 from linkwise.planning.curve import Array, Curve
 from linkwise.table import WRENCH, Sampled
 from linkwise.walking.joints import called
-from linkwise.walking.numbers import FIGURE
 from linkwise.walking.problem import Problem
 from linkwise.walking.reactions import JOINTS, LoadKernel
 from linkwise.walking.skeleton import GRAVITY
+from linkwise.walking.skeleton_numbers import FIGURE
 from linkwise.walking.symmetry import mirror
 from linkwise.walking.timetable import Moment, Timetable
 
@@ -55,7 +55,7 @@ class Stride(Sampled):
 
     @property
     def percent(self) -> Array:
-        """Of the stride's time, 0 to 100."""
+        """The percentage of the stride's time, 0 to 100."""
         return 100.0 * self.t / self.t[-1]
 
     def angle(self, joint: str) -> Array:
@@ -109,7 +109,7 @@ class Stride(Sampled):
         return centre(self.ground.sum(axis=1))
 
     def centre_of_pressure(self, side: str) -> Array:
-        """Of one foot, x and z (n, 2), m; not a number while it carries next to nothing."""
+        """The centre of pressure of one foot, x and z (n, 2), m; NaN while the foot carries next to nothing."""
         if side not in SIDES:
             raise UnknownNameError("side", side, SIDES)
         W = self.ground[:, SIDES.index(side)]
@@ -126,7 +126,7 @@ def centre(W: Array) -> Array:
 
 def sample(problem: Problem, curve: Curve, points: int) -> Stride:
     """Two steps at `points` instants each; where the motion has one, the second is the mirrored first."""
-    points = whole(points, 2, "points")
+    points = whole(points, "points", 2)
     first = problem.timetable.steps[0]
     both = Timetable((first, first.next()))
     instants = both.even(points)

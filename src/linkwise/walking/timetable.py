@@ -39,7 +39,7 @@ class Foot:
 
     @classmethod
     def of(cls, robot: Robot, side: str) -> Foot:
-        """That of a skeleton."""
+        """The foot of a skeleton."""
         at = {name: robot.frame(f"{name}_{side}").origin.p for name in ("heel", "ball", "ballm", "tip")}
         toe = next(j for j in robot.joints if j.name == f"toe_{side}")
         half = abs(at["ballm"].z)
@@ -47,7 +47,7 @@ class Foot:
         return cls(at["heel"].x, at["ball"].x, toe.origin.p.x + at["tip"].x, half, heel_width)
 
     def x_of(self, point: str) -> float:
-        """Of a point along the foot."""
+        """The place of a point along the foot, m."""
         return {"heel": self.heel, "ball": self.ball, "ballm": self.ball, "tip": self.tip}[point]
 
 
@@ -193,7 +193,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Timetable:
-    """That of steps which follow each other in a motion."""
+    """The timetable of steps that follow each other in a motion."""
 
     steps: tuple[Step, ...]
     _known: dict[float, Moment] = field(default_factory=dict)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError, listing
 from linkwise.planning.curve import Array
 from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows
-from linkwise.planning.term_and_constraint import Term, positive
+from linkwise.planning.term_and_constraint import Term
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar
 from linkwise.walking.norms import band

@@ -16,7 +16,7 @@ WHEN = {
 }  # fmt: skip
 
 
-class Worst(NamedTuple):
+class Violation(NamedTuple):
     """The row of a kind that is furthest beyond its bounds.
 
     Args:
@@ -49,11 +49,11 @@ class Worst(NamedTuple):
         return f"{self.beyond:.2g} {UNITS.get(self.kind, '')}".rstrip()
 
 
-def rows_beyond(problem: Problem, curve: Curve, above: float) -> list[Worst]:
+def rows_beyond(problem: Problem, curve: Curve, above: float) -> list[Violation]:
     """Every row, of soft constraints too, that is further than so much beyond its bounds, worst first."""
     program, of = problem.to_solve(), "stride" if problem.steps == 2 else "step"
     found = [
-        Worst(row.label, row.name, PHASES.get(row.label, problem.timetable.at(row.s).phase), row.s, over, soft, of)
+        Violation(row.label, row.name, PHASES.get(row.label, problem.timetable.at(row.s).phase), row.s, over, soft, of)
         for row, over, soft in program.not_kept(problem.variables.of(curve), above)
     ]
     return sorted(found, key=lambda w: -w.beyond)

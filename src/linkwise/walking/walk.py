@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise.check import finite, positive
+from linkwise.check import whole as whole_number
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.planning import bounds as numbers
 from linkwise.planning.curve import Array, Curve
 from linkwise.planning.program import Program
 from linkwise.planning.solvers import FIRST_ORDER, Answer, Monitor, find, solve
-from linkwise.planning.term_and_constraint import Constraint, Sum, Term, constraints_of, finite, positive
+from linkwise.planning.term_and_constraint import Constraint, Sum, Term, constraints_of
 from linkwise.walking.joints import REFERENCE
 from linkwise.walking.person import Person
 from linkwise.walking.problem import EFFORT, Problem
@@ -137,7 +138,7 @@ def walk(
     monitor = Monitor(max(KEPT, tolerance), time_limit, "walk", progress)
     habit = HABITS[solver]
     first = habit.feasible_first if feasible_first is None else feasible_first
-    most = habit.iterations if iterations is None else numbers.whole(iterations, 0, "iterations")
+    most = habit.iterations if iterations is None else whole_number(iterations, "iterations", 0)
     settings = Settings(solver, monitor, tolerance, most)
     try:
         if start is None and first and steps == 2 and (twin := _twin(problem)):
@@ -206,7 +207,7 @@ def _phase(name: str, p: Program, settings: Settings, x: Array) -> tuple[Answer,
 
 
 def _status(program: Program, last: Phase, x: Array) -> str:
-    """That of the solver, unless rows are beyond their bounds."""
+    """The solver's status, unless rows are beyond their bounds."""
     kept = program.infeasibility(x) <= KEPT
     if last.status == "converged" and not kept:
         return "infeasible"

@@ -119,7 +119,7 @@ class Course:
 
     @property
     def curves(self) -> dict[str, Curve]:
-        """Those that are given, by name."""
+        """The curves that are given, by name."""
         return {name: c for name in NAMES if (c := getattr(self, name)) is not None}
 
     def __post_init__(self) -> None:

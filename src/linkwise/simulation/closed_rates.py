@@ -1,27 +1,22 @@
-"""Simulation of robots with loops: multipliers hold the loops, and projections take off what integration opens."""
+"""Rates of robots with loops: multipliers hold the loops, and projections take off what integration opens."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 from linkwise.algorithms.algorithm import REQUIRED, Outputs, World, algorithm
 from linkwise.algorithms.hybrid_dynamics import driven_places
 from linkwise.algorithms.integration import integrate, q_dot
 from linkwise.algorithms.multipliers import Mobility, nearest
 from linkwise.errors import InputError
-from linkwise.kernel.kernel import Kernel
-from linkwise.kernel.options import Options
 from linkwise.mechanism.assemble import configurations, coupled_places, size_of
 from linkwise.mechanism.partition import Partition
 from linkwise.mechanism.rank import independent_rows, rank_of
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 from linkwise.scalar import Scalar
-from linkwise.simulation.motions import Array
 from linkwise.simulation.rates import POWERS, powers
-from linkwise.simulation.system import System
 
 RETURN = 10.0  # 1/s, at which a state that integration took off the closed configurations goes back to them
 KEPT = 32
@@ -85,31 +80,12 @@ def closed_state(
     return at, [a + b for a, b in zip(qd, change, strict=True)]
 
 
-class LoopedSystem(System):
-    """The equations of motion of a robot with loops in coordinates of its tree; the states that it gives are closed."""
-
-    has_slopes = False
-
-    def __init__(self, robot: Robot, kernel: Kernel, *others: Any) -> None:
-        super().__init__(robot, kernel, *others)
-        static = {k: kernel.static[k] for k in ("driven", "part")}
-        self._closed = Kernel.of(self.robot, closed_state, Options(), static)
-
-    def whole(self, t: float, y: Array) -> tuple[Array, Array]:
-        """All positions and velocities of the tree, closed."""
-        q, qd = super().whole(t, y)
-        q, qd = self._closed(*self._closed(q, qd))  # twice: errors of interpolants are larger than those of steps
-        return q, qd
-
-    def row(self, t: float, y: Array) -> tuple[Any, ...]:
-        """What is kept of a moment, with a closed state."""
-        _, _, _, work, *inputs = super().row(t, y)
-        return t, *self.whole(t, y), work, *inputs
-
-
 @lru_cache(maxsize=KEPT)
 def loop_equations(robot: Robot, driven: tuple[str, ...]) -> Partition:
-    """The loops with independent equations of the joints that are not driven; these stand as independent ones."""
+    """The loops with independent equations of the joints that are not driven; these stand as independent ones.
+
+    Of a tree there are none.
+    """
     slots, tree = robot.opened().slots, Tree.of(robot)
     held = [v for n in driven for v in range(slots[n].v, slots[n].v + slots[n].nv)]
     free = [v for v in range(tree.nv) if v not in held]

@@ -29,24 +29,22 @@ KEPT = 64  # kernels
 def step_kernel(robot: Robot, frame: str) -> Compiled:
     """(q, T, damping, weights, moving, lower, upper) -> q_next, before, after: one step towards a pose T.
 
-    `before` and `after` are the squared errors of position and rotation; where joints follow others, and q are
-    positions of all, also of closure.
+    q are positions of all joints; `before` and `after` are the squared errors of position, of rotation, and of closure.
     """
-    nq, nv, errors = robot.opened().nq, robot.opened().nv, 3 if robot.follows else 2
-    part = structure_of(robot).part if robot.follows else None
+    nq, nv, part = robot.opened().nq, robot.opened().nv, structure_of(robot).part
 
     def step(tree: Tree, *inputs: list[Scalar]) -> Sequence[Sequence[Scalar]]:
         """One damped step towards a pose, and the squared errors before and after it."""
         return _step(tree, frame, part, *inputs)
 
     shapes = {"q": (nq,), "T": (4, 4), "damping": (), "weights": (6,), "moving": (nv,), "lower": (nq,), "upper": (nq,)}
-    return traced("reach", robot, step, shapes, {"q_next": (nq,), "before": (errors,), "after": (errors,)})
+    return traced("reach", robot, step, shapes, {"q_next": (nq,), "before": (3,), "after": (3,)})
 
 
 def _step(
     tree: Tree,
     frame: str,
-    part: Partition | None,
+    part: Partition,
     q: list[Scalar],
     T: list[Scalar],
     damping: list[Scalar],
@@ -80,7 +78,7 @@ def _step(
 
 
 def _error(
-    tree: Tree, frame: str, part: Partition | None, q: Sequence[Scalar], target: Pose, weights: Sequence[Scalar]
+    tree: Tree, frame: str, part: Partition, q: Sequence[Scalar], target: Pose, weights: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[list[Scalar]]]:
     """The weighted error of a frame's pose in the target's axes, then what loops are open by and joints are off curves.
 
@@ -99,16 +97,15 @@ def _error(
         columns.append([*(R @ linear), *(omega * lever + cross(half, omega))])
     rows = [[w * c[r] for c in columns] for r, w in enumerate(weights)]
     e = [w * x for w, x in zip(weights, e, strict=True)]
-    if part is not None:
-        every = cuts(tree, q, part.loops, part.normals)
-        gap = [x for cut in every for x in cut.gap()]
-        slopes = [row for cut in every for row in cut.jacobian()]
-        e += [gap[r] * part.weights[r] for r in part.rows]
-        rows += [[x * part.weights[r] for x in slopes[r]] for r in part.rows]
-        for c in part.couplings:
-            slope = c.coupling.value(q[c.of_q], 1)
-            e.append(q[c.q] - c.coupling.value(q[c.of_q]))
-            rows.append([1.0 if v == c.v else -slope if v == c.of_v else 0.0 for v in range(tree.nv)])
+    every = cuts(tree, q, part.loops, part.normals)
+    gap = [x for cut in every for x in cut.gap()]
+    slopes = [row for cut in every for row in cut.jacobian()]
+    e += [gap[r] * part.weights[r] for r in part.rows]
+    rows += [[x * part.weights[r] for x in slopes[r]] for r in part.rows]
+    for c in part.couplings:
+        slope = c.coupling.value(q[c.of_q], 1)
+        e.append(q[c.q] - c.coupling.value(q[c.of_q]))
+        rows.append([1.0 if v == c.v else -slope if v == c.of_v else 0.0 for v in range(tree.nv)])
     return e, rows
 
 
@@ -133,9 +130,9 @@ def _quaternion(R: Mat3) -> tuple[Vec3, Scalar]:
 
 
 def _squares(e: Sequence[Scalar]) -> list[Scalar]:
-    """The squared errors of position and rotation, and of closure where joints follow others."""
-    found = [dot(Vec3(*e[k : k + 3]), Vec3(*e[k : k + 3])) for k in (0, 3)]
-    return [*found, sum((x * x for x in e[6:]), 0.0)] if e[6:] else found
+    """The squared errors of position, of rotation, and of closure."""
+    position, rotation = Vec3(*e[:3]), Vec3(*e[3:6])
+    return [dot(position, position), dot(rotation, rotation), sum((x * x for x in e[6:]), 0.0)]
 
 
 def _damped(

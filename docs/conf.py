@@ -19,6 +19,7 @@ extensions = [
     "extensions.formulas",
     "extensions.algorithms",
     "extensions.pictures",
+    "extensions.live_views",
     "extensions.notebooks",
 ]
 exclude_patterns = ["_build"]

@@ -7,6 +7,7 @@ shapes and the inputs that options of `lw.compile` add are those that the librar
 import inspect
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from textwrap import dedent, indent
 
 from docutils import nodes
@@ -80,17 +81,14 @@ def added_inputs(algorithm: lw.Algorithm) -> list[tuple[str, str]]:
 def call(algorithm: lw.Algorithm, added: list[str]) -> str:
     """How a user calls it: inputs, then what belongs to the one frame for which it is compiled, then further inputs."""
     member = getattr(lw.Dynamics, algorithm.name, None)
-    inputs = [*algorithm.inputs]
+    inputs, options = ", ".join(algorithm.inputs), ""
     if inspect.isfunction(member):
-        inputs = [name for name in inspect.signature(member).parameters if name not in ("self", "extra", "axes")]
-    options = {k: v for k, v in algorithm.static.items() if k == "axes" and inspect.isfunction(member)}
-    shown = ", ".join(inputs) + "".join(f"[, {name}]" for name in added)
-    shown = re.sub(r"(?<=base_velocity)\]((?:\[, base_\w+\])+)", lambda m: m[1].replace("[", "").replace("]", "") + "]", shown)
-    shown = re.sub(r"(?<=f_ext)\]((?:\[, f_ext_\w+\])+)", lambda m: m[1].replace("[", "").replace("]", "") + "]", shown)
-    shown += "".join(f', {k}="{v}"' for k, v in options.items())
-    made = "sensor)(" if inputs == ["sensor"] else ""  # one function for each sensor
-    shown = shown.replace("sensor", made + ", ".join(algorithm.inputs)) if made else shown
-    return f"{algorithm.name}({shown}) -> {', '.join(algorithm.outputs)}"
+        own = [name for name in inspect.signature(member).parameters if name not in ("self", "extra", "axes")]
+        inputs = f"sensor)({inputs}" if own == ["sensor"] else ", ".join(own)  # one function for each sensor
+        options = "".join(f', {k}="{v}"' for k, v in algorithm.static.items() if k == "axes")
+    together = [list(names) for _, names in groupby(added, key=lambda name: name.split("_")[0])]  # by one option
+    further = "".join(f"[, {', '.join(names)}]" for names in together)
+    return f"{algorithm.name}({inputs}{further}{options}) -> {', '.join(algorithm.outputs)}"
 
 
 def fields(algorithm: lw.Algorithm, words: dict[str, str], added: list[tuple[str, str]]) -> Iterator[str]:
@@ -108,7 +106,7 @@ def fields(algorithm: lw.Algorithm, words: dict[str, str], added: list[tuple[str
         yield f":param {name}: ``{dims}`` {words.get(name, '')}"
     static = {k: v for k, v in algorithm.static.items() if k not in (*inspected, *INTERNAL)}
     for name, value in static.items():
-        default = "" if isinstance(value, type) or isinstance(value, Cheapest) else f", {value!r} by default"
+        default = "" if isinstance(value, (type, Cheapest)) else f", {value!r} by default"
         yield f":Option of compile, {name}=: {words.get(name, words.get('gains', ''))}{default}"
     outputs = ", ".join(f"``{name}`` ``{shape(dims)}``" for name, dims in algorithm.outputs.items())
     yield f":returns: {outputs}{'. ' + said if said else ''}"

@@ -1,5 +1,7 @@
 """What pictures of pages are made of: diagrams of boxes and arrows, and robots as lines from joint to joint."""
 
+from functools import cache
+
 import matplotlib
 
 matplotlib.use("agg")
@@ -56,4 +58,16 @@ def sketch(ax, robot: lw.Robot, q=None, plane: str = "oblique", colour: str = "C
     return ax.figure
 
 
-NAMES = {"lw": lw, "np": np, "plt": plt, "diagram": diagram, "box": box, "arrow": arrow, "sketch": sketch, "INK": INK}
+def table(robot: lw.Robot, t, q) -> dict[str, np.ndarray]:
+    """A motion as columns, as `robot.view(motion=...)` takes it."""
+    return {"t": t, **dict(zip(lw.motion.column_names(robot, "q"), q.T, strict=True))}
+
+
+@cache
+def predicted_walk():
+    """One walk for all pages that show one."""
+    return lw.walking.walk(lw.walking.Person(), speed=1.2, step=0.6, smooth=True, progress=False)
+
+
+SHARED = (diagram, box, arrow, sketch, table, predicted_walk)
+NAMES = {"lw": lw, "np": np, "plt": plt, "INK": INK, **{f.__name__: f for f in SHARED}}

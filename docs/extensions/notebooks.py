@@ -11,6 +11,7 @@ from sphinx.application import Sphinx
 
 from extensions.pictures import inline
 
+LIVE = re.compile(r"```\{view\}.*?\n```\n", flags=re.DOTALL)  # views of the site, which need its files
 LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")  # to other pages, which a downloaded notebook has not beside it
 PROFILE = """
 c.InlineBackend.figure_formats = {"svg"}
@@ -45,7 +46,7 @@ def clean_downloads(app: Sphinx, *_: object) -> None:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown":
-                cell["source"] = LINK.sub(r"\1", "".join(cell["source"]))
+                cell["source"] = LINK.sub(r"\1", LIVE.sub("", "".join(cell["source"])))
         path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
 
 

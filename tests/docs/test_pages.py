@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from support.command import linkwise
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +50,8 @@ def run_commands(text: str) -> None:
 def test_code_and_commands_run(page, monkeypatch, tmp_path):
     """All blocks of a page, one after the other, in a copy of the folder of examples."""
     monkeypatch.chdir(shutil.copytree(ROOT / "examples", tmp_path / "examples"))
-    Path("poses.csv").write_text("t,x,y,z,rx,ry,rz\n" + "".join(f"{0.1 * k},0,0,0.8,0,0,{0.01 * k}\n" for k in range(9)))
+    rows = "".join(f"{0.1 * k},0,0,0.8,0,0,{0.01 * k}\n" for k in range(9))
+    Path("poses.csv").write_text("t,x,y,z,rx,ry,rz\n" + rows)  # of the README's hexapod
     space: dict[str, object] = {}
     for kind, text in blocks(page):
         if kind == "sh":

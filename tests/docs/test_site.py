@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from sphinx.util.inventory import InventoryFile
-from support.browser import Opened
 
 import linkwise as lw
+from support.browser import Opened
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -35,11 +35,16 @@ def site() -> Path:
 
 
 def pages(site: Path) -> list[Path]:
-    return [p for p in sorted(site.glob("**/*.html")) if p.name not in GENERATED and "_" not in str(p.relative_to(site))[0]]
+    every = [p for p in sorted(site.glob("**/*.html")) if p.name not in GENERATED]
+    return [p for p in every if not p.relative_to(site).parts[0].startswith("_")]
 
 
 def test_pages_need_no_network_and_fit_a_telephone(site, browser):
     problems: dict[str, list[object]] = {}
+    context = browser.contexts[0] if browser.contexts else browser.new_context()
+    context.route(
+        "**/_views/**", lambda route: route.fulfill(body="", content_type="text/html")
+    )  # tested below
     for path in pages(site):
         with Opened(browser, path, 390, 844) as opened:
             found: list[object] = list(opened.console)
@@ -51,8 +56,17 @@ def test_pages_need_no_network_and_fit_a_telephone(site, browser):
             found += re.findall(r"```\{\w+|\$\$|\{(?:picture|view|doc)\}", text)  # what no directive took
         if found:
             problems[path.relative_to(site).as_posix()] = found
+    context.unroute("**/_views/**")
     assert problems == {}
     assert len(pages(site)) > 35
+
+
+def test_a_live_view_is_drawn_with_the_shared_viewer(site, browser):
+    with Opened(browser, site / "_views" / "closed_loops-1.html") as opened:
+        opened.page.wait_for_selector("canvas.lw-canvas")
+        assert opened.console == []
+    text = (site / "closed_loops.html").read_text(encoding="utf-8")
+    assert re.search(r'<iframe src="_views/closed_loops-1.html#[^"]*" title="[^"]+" loading="lazy">', text)
 
 
 def test_formulas_are_drawn_by_the_browser(site, browser):

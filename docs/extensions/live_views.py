@@ -47,10 +47,10 @@ class View(Run):
         folder.mkdir(exist_ok=True)
         number = self.env.temp_data["linkwise views"] = self.env.temp_data.get("linkwise views", 0) + 1
         name = f"{self.env.docname.replace('/', '-')}-{number}.html"
-        if callable(value):
-            value(folder / name)
-        else:
+        if hasattr(value, "view"):
             value.view(folder / name, compact=True)
+        else:
+            value(folder / name)
         text = POLICY.sub("", (folder / name).read_text(encoding="utf-8"))
         (folder / name).write_text(text.replace(page.viewer(), '<script src="viewer.js"></script>'), encoding="utf-8")
         up = "../" * self.env.docname.count("/")

@@ -42,9 +42,7 @@ def pages(site: Path) -> list[Path]:
 def test_pages_need_no_network_and_fit_a_telephone(site, browser):
     problems: dict[str, list[object]] = {}
     context = browser.contexts[0] if browser.contexts else browser.new_context()
-    context.route(
-        "**/_views/**", lambda route: route.fulfill(body="", content_type="text/html")
-    )  # tested below
+    context.route("**/_views/**", lambda route: route.fulfill(body="", content_type="text/html"))  # tested below
     for path in pages(site):
         with Opened(browser, path, 390, 844) as opened:
             found: list[object] = list(opened.console)

@@ -21,6 +21,7 @@ extensions = [
     "extensions.pictures",
     "extensions.live_views",
     "extensions.notebooks",
+    "playground",
 ]
 exclude_patterns = ["_build"]
 

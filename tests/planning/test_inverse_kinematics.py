@@ -141,7 +141,7 @@ def test_elastic_joints_have_their_motors_with_them():
         ({"joints": ["joint8"]}, "Did you mean"),
         ({"joints": []}, "got none"),
         ({"tolerance": 0.0}, "above 0"),
-        ({"restarts": -1}, "from 0 on"),
+        ({"restarts": -1}, "at least 0"),
     ],
 )
 def test_refusals(change, message):

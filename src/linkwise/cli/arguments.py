@@ -197,11 +197,18 @@ def load(
 WAYS = ("x", "y", "z", "roll", "pitch", "yaw")  # in which a base moves
 
 
+base_motion_option = setting(
+    "--base-motion",
+    "shakes",
+    SettingType("WAY=A,F[,PHASE]", "z=0.05,1.5", 2, 3),
+    f"Move the base by A sin(2 pi F t + PHASE) in one of the ways {', '.join(WAYS)}: m or rad, Hz, rad.",
+)
+
+
 def surroundings(function: F) -> F:
     """The options that say what surrounds a robot; their values go to `around`."""
     for option in (
-        setting("--base-motion", "shakes", SettingType("WAY=A,F[,PHASE]", "z=0.05,1.5", 2, 3),
-                f"Move the base by A sin(2 pi F t + PHASE) in one of the ways {', '.join(WAYS)}: m or rad, Hz, rad."),
+        base_motion_option,
         setting("--external", "externals",
                 SettingType("FRAME=fx,fy,fz[,mx,my,mz]", "tool=0,0,-20,0,0,0", 3, 6),
                 "A constant force (N) and moment (N m) of the environment on a frame or link, in its axes."),

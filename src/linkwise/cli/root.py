@@ -20,6 +20,7 @@ from linkwise.cli.robots import robots
 from linkwise.cli.simulate import simulate
 from linkwise.cli.streams import guard, unwritten
 from linkwise.cli.torque import torque
+from linkwise.cli.view import view
 from linkwise.cli.walk import walk
 from linkwise.errors import LinkwiseError, printable
 
@@ -86,6 +87,7 @@ def cli() -> None:
       linkwise simulate arm.urdf --plot fall.png       how does it move, left alone?
       linkwise plan rr fast.toml --plot fast.png       how should it move?
       linkwise walk --speed 1.4 --film walk.png        how does a person walk?
+      linkwise view arm.urdf swing.csv                 what does it look like?
       linkwise convert arm.urdf arm.toml               another form of the same robot
       linkwise check robots/*.urdf                     for CI: exit code 1 when something is wrong
 
@@ -101,5 +103,5 @@ def reproduce(arguments: tuple[str, ...]) -> None:
     raise LinkwiseError("`linkwise reproduce` has left the command line. Run `make papers` in the repository.")
 
 
-for command in (info, torque, simulate, plan, walk, check, convert, robots, bench, completion, reproduce):
+for command in (info, torque, simulate, plan, walk, view, check, convert, robots, bench, completion, reproduce):
     cli.add_command(command)

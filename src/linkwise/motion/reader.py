@@ -37,11 +37,8 @@ def read(source: Any, robot: Robot, *, ignore_extra: bool = False, jerks: bool =
         ignore_extra: leave out columns that belong to nothing, instead of refusing them.
         jerks: give `qddd` too, from the table or by a spline of the highest derivative that it has.
     """
-    table = of_platform(read_table(source, partial(_array_columns, robot, ignore_extra), ARCHIVE), robot)
-    found = _match(table, robot, ignore_extra)
-    moving, notes = found.robot, found.notes
-    t, q = table.times(), table.stacked(found.names(moving, "q"))
-    _check_quaternions(table, found, moving, q)
+    found = read_positions(source, robot, ignore_extra=ignore_extra)
+    table, moving, notes, t, q = found.table, found.robot, found.notes, found.t, found.q
     asked = MOTION[1:] if jerks or moving is not robot else MOTION[1:3]
     given = {
         key: table.stacked(found.names(moving, key))
@@ -59,7 +56,13 @@ def read(source: Any, robot: Robot, *, ignore_extra: bool = False, jerks: bool =
                 notes = (*notes, "the jerk of a cubic spline jumps at every row; six rows or more give a quintic one")
     times = np.arange(len(q), dtype=float) if t is None else t
     rates = given["qd"], given["qdd"]
-    return Trajectory(times, q, *rates, t is not None, origins, notes, given.get("qddd"), _tree(table, found))
+    return Trajectory(times, q, *rates, t is not None, origins, notes, given.get("qddd"), found.tree)
+
+
+def read_positions(source: Any, robot: Robot, *, ignore_extra: bool = False) -> Match:
+    """The positions in a table as `read` takes it, and what else belongs to the robot there; nothing is derived."""
+    table = of_platform(read_table(source, partial(_array_columns, robot, ignore_extra), ARCHIVE), robot)
+    return _match(table, robot, ignore_extra)
 
 
 def _rates(
@@ -79,9 +82,34 @@ def _rates(
 class Match(NamedTuple):
     """Whose motion a table has: the robot's, or that of its links without motors; for each column its name there."""
 
+    table: Table
     robot: Robot
     wanted: dict[str, str]
     notes: tuple[str, ...]
+
+    @property
+    def t(self) -> Array | None:
+        """The times, if there are any."""
+        return self.table.times()
+
+    @property
+    def q(self) -> Array:
+        """Positions (rows, nq)."""
+        return self.positions(self.robot)
+
+    @property
+    def tree(self) -> Array | None:
+        """Positions of all joints of a robot with loops, if the table has them."""
+        tree = self.robot.opened()
+        if not self.robot.follows or not all(name in self.wanted for name in column_names(tree, "q")):
+            return None
+        return self.positions(tree)
+
+    def positions(self, robot: Robot) -> Array:
+        """Positions of a robot whose columns the table has, with quaternions of length one."""
+        q = self.table.stacked(self.names(robot, "q"))
+        _check_quaternions(self.table, self, robot, q)
+        return q
 
     def names(self, robot: Robot, quantity: str) -> list[str]:
         """Names in the table."""
@@ -121,7 +149,7 @@ def _match(table: Table, robot: Robot, ignore_extra: bool) -> Match:
         still += [wanted[name] for name in every if name in wanted and name not in lead]
     remarks = [f"not used, their joints do not move by themselves: {', '.join(still)}"] if still else []
     remarks += [f"not used: {', '.join(extra)}"] if extra else []
-    return Match(moving, wanted, tuple(remarks))
+    return Match(table, moving, wanted, tuple(remarks))
 
 
 def _missing(missing: list[str], key: str, extra: list[str]) -> str:
@@ -134,16 +162,6 @@ def _missing(missing: list[str], key: str, extra: list[str]) -> str:
         )
         return f"expected a column for every joint, got none for {listing(bare)}.{got} {remedy}"
     return f"expected {key} for every joint or for none, got none for {listing(missing)}.{got}"
-
-
-def _tree(table: Table, found: Match) -> Array | None:
-    """Positions of all joints of a robot with loops, if the table has them."""
-    tree = found.robot.opened()
-    if not found.robot.follows or not all(name in found.wanted for name in column_names(tree, "q")):
-        return None
-    q = table.stacked(found.names(tree, "q"))
-    _check_quaternions(table, found, tree, q)
-    return q
 
 
 def _check_quaternions(table: Table, found: Match, robot: Robot, q: Array) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,17 +30,29 @@ SAME = 1e-6  # rad or m, by which closed loops may be off what was found, and jo
 WIDE = 1e3  # a bound for joints without limits, so that differences stay finite
 
 
-class Reached(NamedTuple):
+class Found(NamedTuple):
+    """The numbers of `Reached`."""
+
+    q: Array
+    converged: NDArray[np.bool_]
+    position_error: Array
+    rotation_error: Array
+
+
+class Reached(Found):
     """Positions found, row by row: the best ones where a pose could not be reached, never NaN.
 
     `position_error` (m) and `rotation_error` (2 sin of half the angle, rad for small ones) count the directions asked
     for alone.
     """
 
-    q: Array
-    converged: NDArray[np.bool_]
-    position_error: Array
-    rotation_error: Array
+    robot: Robot
+
+    def view(self, path: str | PathLike[str] | None = None, **options: Any) -> FilePath:
+        """A page that shows the robot at the positions, a row a second; see `Robot.view`."""
+        from linkwise.view.page import view
+
+        return view(self.robot, self.q.reshape(-1, self.robot.nq), path, **options)
 
 
 def inverse_kinematics(
@@ -107,7 +121,9 @@ def inverse_kinematics(
             all_[rows[better]] = some[better]
     q = _with_motors(robot, reached.q[:, problem.leads]).reshape(*batch, robot.nq)
     errors = reached.position_error.reshape(batch), reached.rotation_error.reshape(batch)
-    return Reached(q, reached.converged.reshape(batch), *errors)
+    result = Reached(q, reached.converged.reshape(batch), *errors)
+    result.robot = robot
+    return result
 
 
 class _Problem:
@@ -145,7 +161,7 @@ class _Problem:
         found = compile(self.machine).positions(drawn[:, self.leads])
         return np.where(found.converged[:, None], found.q, q)
 
-    def _assembled(self, T: Array, reached: Reached) -> Reached:
+    def _assembled(self, T: Array, reached: Found) -> Found:
         """What was found, with loops closed as the machine closes them; another assembly mode is not reached."""
         if len(self.leads) == reached.q.shape[1]:
             return reached
@@ -154,7 +170,7 @@ class _Problem:
         q = np.where(same[:, None], closed.q, reached.q)
         _, errors, _ = self.kernel(q, T, np.ones(len(q)), *self._extra)
         position, rotation, _ = np.sqrt(errors).T
-        return Reached(q, same & (errors.sum(axis=1) <= self.tolerance**2) & self.within(q), position, rotation)
+        return Found(q, same & (errors.sum(axis=1) <= self.tolerance**2) & self.within(q), position, rotation)
 
     def within(self, q: Array) -> NDArray[np.bool_]:
         """Whether the joints that move are within their limits."""
@@ -165,7 +181,7 @@ class _Problem:
     def _extra(self) -> tuple[Array, ...]:
         return self.weights, self.moving, np.maximum(self.lower, -WIDE), np.minimum(self.upper, WIDE)
 
-    def solve(self, T: Array, q: Array, iterations: int) -> Reached:
+    def solve(self, T: Array, q: Array, iterations: int) -> Found:
         """Steps for the rows that have not converged, and loops closed at their end."""
         rows = np.arange(len(q))
         best, errors = q.copy(), np.full((len(q), 3), np.inf)
@@ -182,7 +198,7 @@ class _Problem:
             if not len(rows):
                 break
         position, rotation, _ = np.sqrt(errors).T
-        reached = Reached(best, errors.sum(axis=1) <= self.tolerance**2, position, rotation)
+        reached = Found(best, errors.sum(axis=1) <= self.tolerance**2, position, rotation)
         return self._assembled(T, reached)
 
 

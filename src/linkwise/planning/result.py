@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -249,6 +250,12 @@ class Plan(Sampled):
         from linkwise.planning.plot import figure_of
 
         return drawn(figure_of(self), path)
+
+    def view(self, path: str | PathLike[str] | None = None, **options: Any) -> Path:
+        """A page that shows the motion; see `Robot.view`."""
+        from linkwise.view.page import view
+
+        return view(self.robot, self, path, **options)
 
     def __repr__(self) -> str:
         return f"<Plan of {self.robot.name!r}: {self.words}>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -147,6 +148,12 @@ class Retimed(Sampled):
         from linkwise.planning.retimed_plot import figure_of
 
         return drawn(figure_of(self), path)
+
+    def view(self, path: str | PathLike[str] | None = None, **options: Any) -> FilePath:
+        """A page that shows the motion; see `Robot.view`."""
+        from linkwise.view.page import view
+
+        return view(self.robot, self, path, **options)
 
     def __repr__(self) -> str:
         used = ", ".join(f"{name} {use.share:.1%} ({use.joint})" for name, use in self.uses.items())

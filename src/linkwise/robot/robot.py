@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkwise.errors import InputError, ModelError, UnknownNameError, listing
@@ -250,6 +252,24 @@ class Robot:
         from linkwise.robot.diagnose import diagnose
 
         return diagnose(self)
+
+    def view(self, path: str | PathLike[str] | None = None, motion: Any = None, **options: Any) -> Path:
+        """A page of one HTML file that shows the robot, to be turned and moved in any browser.
+
+        Args:
+            path: of the page, ending in .html; without one it is a temporary file that the browser opens.
+            motion: a result, a .csv, .npz or .parquet file, a data frame, or positions (nq,) or (rows, nq).
+            options: `ghost`, another motion, drawn pale; `wrenches=True`, forces and moments through joints as arrows;
+                `base_motion`, the base's `Pose` in the world as a function of time; `meshes=False`, links drawn from
+                joints instead of their meshes; `triangles`, of all meshes together; `title`; `compact=True`, without
+                panel and plots at first.
+
+        Returns:
+            The path of the page.
+        """
+        from linkwise.view.page import view
+
+        return view(self, motion, path, **options)
 
     # ---- what follows
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -156,6 +157,12 @@ class Simulation(Sampled):
         from linkwise.simulation.plot import figure_of
 
         return drawn(figure_of(self), path)
+
+    def view(self, path: str | PathLike[str] | None = None, **options: Any) -> Path:
+        """A page that shows the motion; see `Robot.view`."""
+        from linkwise.view.page import view
+
+        return view(self.robot, self, path, **options)
 
     def __repr__(self) -> str:
         return (

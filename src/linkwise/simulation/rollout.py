@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from linkwise.kernel.kernel import Compiled
 from linkwise.kernel.options import Options
 from linkwise.kernel.tracing import Port, Program, caller
 from linkwise.motion.base_motion import BaseMotion
+from linkwise.motion.columns import column_names
 from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
 from linkwise.simulation.batch import Array, Batch, checked_every, given_ports
@@ -28,15 +31,51 @@ SLICE = 0.2  # seconds of native work between two looks at the keyboard
 FIRST = 2**17  # steps of all rows together before the first look
 
 
-class Rolled(NamedTuple):
+class States(NamedTuple):
+    """The numbers of `Rolled`."""
+
+    q: Array
+    qd: Array
+    steps: int
+
+
+class Rolled(States):
     """Positions (..., rows, nq) and velocities (..., rows, nv) after steps; `steps` is how many were made.
 
     Of the end alone they are (..., nq) and (..., nv).
     """
 
-    q: Array
-    qd: Array
-    steps: int
+    robot: Robot
+    dt: Any  # between two rows, s; None of the end alone
+
+    @classmethod
+    def of(cls, robot: Robot, dt: Any, *states: Any) -> Rolled:
+        """The states of a robot, at so many seconds from one to the next."""
+        made = cls(*states)
+        made.robot, made.dt = robot, dt
+        return made
+
+    def view(self, path: str | PathLike[str] | None = None, *, row: int = 0, **options: Any) -> Path:
+        """A page that shows one row of the batch in motion; see `Robot.view`.
+
+        Args:
+            path: of the page, ending in .html; without one it is a temporary file that the browser opens.
+            row: which one, counted along all axes of the batch together.
+            options: as `Robot.view` takes them.
+        """
+        from linkwise.view.page import view
+
+        if self.dt is None:
+            raise InputError('view: expected a rollout that kept all states, got the end alone. Use keep="all".')
+        q, qd = (x.reshape(-1, *x.shape[-2:]) for x in self[:2])
+        given: Any = row
+        if isinstance(given, bool) or not isinstance(given, int) or not -len(q) <= given < len(q):
+            raise InputError(f"view row: expected a whole number below {len(q)}, got {row!r}.")
+        dt = float(np.broadcast_to(self.dt, self.q.shape[:-2]).reshape(-1)[row])
+        columns = {"t": dt * np.arange(1, q.shape[1] + 1)}
+        for quantity, values in (("q", q[row]), ("qd", qd[row])):
+            columns |= dict(zip(column_names(self.robot, quantity), values.T, strict=True))
+        return view(self.robot, columns, path, **options)
 
 
 class StepFunction(Compiled):
@@ -157,8 +196,9 @@ class Rollout:
                 raise
         if end:
             whole[0][...], whole[1][...] = state
-            return Rolled(*whole, done)
-        return Rolled(whole[0][..., : done // every, :], whole[1][..., : done // every, :], done)
+            return Rolled.of(self.robot, None, *whole, done)
+        kept = tuple(x[..., : done // every, :] for x in whole)
+        return Rolled.of(self.robot, every * np.asarray(dt, dtype=float), *kept, done)
 
     @cached_property
     def step(self) -> StepFunction:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwise.errors import UnknownNameError
 from linkwise.figures import save_figure
-from linkwise.planning.curve import Curve
+from linkwise.planning.curve import Array, Curve
 from linkwise.walking.audit import Audit, audit
 from linkwise.walking.features import compared, features
 from linkwise.walking.norms import Match
 from linkwise.walking.problem import Problem
 from linkwise.walking.rows import KINDS
-from linkwise.walking.stride import Stride, sample
+from linkwise.walking.stride import SIDES, Stride, sample
 from linkwise.walking.violations import Violation, rows_beyond
 
 if TYPE_CHECKING:
@@ -172,6 +173,16 @@ class Walk:
 
         write_animation(self, path)
 
+    def view(self, path: str | PathLike[str] | None = None, **options: Any) -> Path:
+        """A page that shows the stride with the forces of the ground; see `Robot.view`."""
+        from linkwise.view.motion import Motion
+        from linkwise.view.page import view
+
+        stride = self.stride()
+        forces = {f"ground {side}": _force_at(stride, side) for side in SIDES}
+        motion = replace(Motion.of(self.problem.robot, stride), forces=forces)
+        return view(self.problem.robot, motion, path, **options)
+
     def features(self, side: str = "r") -> dict[str, float]:
         """What gait laboratories compare of a leg: extremes of angles in degrees, of forces in body weights."""
         return features(self.stride(), side)
@@ -187,3 +198,9 @@ class Walk:
             f"<Walk {self.status}: {pace}, effort {self.effort:.4f}{' of 2 steps' * (self.problem.steps - 1)},"
             f" {iterations} iterations, {sum(p.seconds for p in self.phases):.1f} s>"
         )
+
+
+def _force_at(stride: Stride, side: str) -> Array:
+    """Where the ground pushes a foot, and its force (rows, 6); not a number while it carries next to nothing."""
+    x, z = stride.centre_of_pressure(side).T
+    return np.column_stack([x, 0.0 * x, z, stride.ground[:, SIDES.index(side), :3]])

@@ -1,0 +1,177 @@
+"""Meshes of files as solids: read by trimesh when somebody draws them, and made coarser where there is too much."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from linkwise.errors import InputError
+from linkwise.files import reading
+from linkwise.robot.geometry import Shape
+from linkwise.view.part import Colour
+from linkwise.view.solids import Array, Places, Solid
+
+Pieces = list[tuple[Solid, Colour]]
+Loaded = dict[Shape, Pieces]
+
+MOST = 60_000  # triangles of a robot; where its meshes have more, each is made coarser by the same factor
+LEAST = 60  # triangles of a piece that is left as it is
+LARGEST = 1 << 28  # bytes of a file
+GRID = 20  # bits of a coordinate within the box of a mesh, by which vertices are the same
+
+
+def loaded(shapes: Iterable[Shape], most: int = MOST) -> tuple[Loaded, tuple[str, ...], tuple[str, ...]]:
+    """The solids of meshes with their own colours, files that were not found, and remarks.
+
+    Where meshes have more triangles than `most` together they are made coarser. Files that cannot be read count as
+    missing.
+    """
+    paths = {shape: shape.path for shape in shapes if shape.kind == "mesh"}
+    if any(paths.values()):
+        package("trimesh")  # refused here; files that cannot be read are not
+    files: dict[Path | None, Pieces] = {None: []}
+    notes = []
+    for path in paths.values():
+        if path is not None and path not in files:
+            try:
+                files[path] = _pieces(path)
+            except InputError as error:
+                files[path] = []
+                notes.append(str(error))
+    found = {shape: files[path] for shape, path in paths.items() if files[path]}
+    missing = [shape.file for shape in paths if shape not in found]
+    total = sum(len(solid.faces) for pieces in found.values() for solid, _ in pieces)
+    if total > most:
+        kept = {id(p): [(coarser(solid, most / total), c) for solid, c in p] for p in files.values() if p}
+        found = {shape: kept[id(pieces)] for shape, pieces in found.items()}
+        left = sum(len(solid.faces) for pieces in found.values() for solid, _ in pieces)
+        notes.append(f"meshes of {total:,} triangles were made coarser, to {left:,}; triangles= keeps more")
+    return found, tuple(dict.fromkeys(missing)), tuple(notes)
+
+
+def package(name: str) -> Any:
+    """A package that draws meshes, or an error that says how to install it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise InputError(
+            f"view: expected the package {name!r} to be installed, which reads meshes, got none."
+            " Install it with: pip install 'linkwise[view]', or draw links without meshes (meshes=False, --no-meshes)."
+        ) from error
+
+
+def _pieces(path: Path) -> Pieces:
+    """A file's solids by colour, in m; colours are empty where the file has none."""
+    by_colour: dict[Colour, list[Any]] = {}
+    with (
+        reading(path, "expected a mesh (.stl, .dae, .obj, ...), got something else, or a part of it.", LARGEST) as file,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # of readers, about what is not drawn
+        for mesh in _meshes(_scene(path, file)):
+            by_colour.setdefault(_colour(mesh), []).append(mesh)
+    pieces = [(_merged(solids), colour) for colour, solids in by_colour.items()]
+    pieces = [(solid, colour) for solid, colour in pieces if len(solid.faces)]
+    if not pieces:
+        raise InputError(f"{path.name}: expected a mesh with triangles, got none.")
+    return pieces
+
+
+def _scene(path: Path, file: BinaryIO) -> Any:
+    """A file as a trimesh scene, its vertices as they are."""
+    trimesh, kind = package("trimesh"), path.suffix.lower().removeprefix(".")
+    loaders = trimesh.exchange.load.mesh_loaders
+    if kind not in loaders:
+        raise InputError(
+            f"{path.name}: expected a mesh that trimesh reads, got {path.suffix or 'no suffix'!r}."
+            " Readers of further formats come with: pip install 'linkwise[view]'."
+        )
+    resolver = trimesh.resolvers.FilePathResolver(str(path))
+    read = loaders[kind](file_obj=file, file_type=kind, resolver=resolver)
+    for piece in read.get("geometry", {"": read}).values():
+        piece["process"] = False  # vertices are welded here
+    return trimesh.load_scene(read)
+
+
+def _meshes(scene: Any) -> Iterator[Any]:
+    """The meshes of a trimesh scene where they are; vertices of COLLADA files in m, their axes as they are."""
+    for name in scene.graph.nodes_geometry:
+        T, key = scene.graph[name]
+        mesh = scene.geometry[key]
+        if not hasattr(mesh, "faces"):
+            continue
+        words = str(mesh.metadata.get("units") or "").split(" * ")
+        unit = float(words[0]) if len(words) == 2 else 1.0
+        mesh = mesh.copy(include_cache=False) if len(scene.graph.nodes_geometry) > len(scene.geometry) else mesh
+        mesh.vertices = (mesh.vertices @ T[:3, :3].T + T[:3, 3]) * unit
+        if np.linalg.det(T[:3, :3]) < 0.0:
+            mesh.faces = mesh.faces[:, ::-1]
+        yield mesh
+
+
+def _colour(mesh: Any) -> Colour:
+    """The colour of a mesh, the middle of its picture where it has one; none where the file says nothing."""
+    visual = mesh.visual
+    if not visual.defined:
+        return ()
+    material = getattr(visual, "material", None)
+    if material is None:
+        return _rounded(visual.main_color)
+    uv = getattr(visual, "uv", None)
+    if getattr(material, "image", None) is not None and uv is not None and len(uv):
+        return _rounded(np.asarray(material.to_color(uv), dtype=float).reshape(-1, 4).mean(axis=0))
+    return _rounded(material.main_color)
+
+
+def _rounded(colour: Any) -> Colour:
+    r, g, b, a = (float(x) / 255.0 for x in np.asarray(colour, dtype=float)[:4])
+    return round(r, 3), round(g, 3), round(b, 3), round(a, 3) or 1.0  # a file that hides all means nothing by it
+
+
+def _merged(meshes: list[Any]) -> Solid:
+    """One solid of several, without vertices twice nor triangles without area."""
+    starts = np.cumsum([0, *(len(m.vertices) for m in meshes[:-1])])
+    vertices = np.concatenate([np.asarray(m.vertices, dtype=float) for m in meshes])
+    faces = np.concatenate([np.asarray(m.faces) + k for m, k in zip(meshes, starts, strict=True)])
+    good = np.isfinite(vertices).all(axis=1)
+    faces = faces[good[faces].all(axis=1)]
+    vertices = np.where(good[:, None], vertices, 0.0)
+    return _welded(vertices, faces)
+
+
+def _welded(vertices: Array, faces: Places) -> Solid:
+    """Vertices within a grid's cell become one."""
+    used = vertices[np.unique(faces)] if len(faces) else vertices[:0]
+    if not len(used):
+        return Solid(vertices[:0], faces[:0])
+    low = used.min(axis=0)
+    edge = max(float((used.max(axis=0) - low).max()), 1e-12)
+    cells = np.clip((vertices - low) * ((1 << GRID) - 1) / edge, 0, (1 << GRID) - 1).round().astype(np.int64)
+    keys = (cells[:, 0] << 2 * GRID) | (cells[:, 1] << GRID) | cells[:, 2]
+    _, first, places = np.unique(keys[faces], return_index=True, return_inverse=True)
+    corners = faces.reshape(-1)[first]
+    joined = places.reshape(-1, 3)
+    a, b, c = joined.T
+    return Solid(vertices[corners], joined[(a != b) & (b != c) & (c != a)])
+
+
+def coarser(solid: Solid, share: float) -> Solid:
+    """The solid with about that share of its triangles, its shape kept as well as may be."""
+    wanted = max(LEAST, int(share * len(solid.faces)))
+    if wanted >= len(solid.faces):
+        return solid
+    simplify = package("fast_simplification").simplify
+    low = solid.vertices.min(axis=0)  # single precision, of a mesh that may be far from its frame
+    vertices, faces = simplify(
+        np.ascontiguousarray(solid.vertices - low, dtype=np.float32),
+        np.ascontiguousarray(solid.faces, dtype=np.int32),
+        target_count=wanted,
+    )
+    if not len(faces):
+        return solid
+    return Solid(np.asarray(vertices, dtype=float) + low, np.asarray(faces, dtype=np.int64))

@@ -1,42 +1,69 @@
-"""The code that documentation shows is code that runs."""
+"""The code and the commands that documentation shows run."""
 
 import re
+import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 
 import linkwise as lw
+from support.command import linkwise
 
 ROOT = Path(__file__).parents[2]
-PAGES = [
-    "README.md",
-    "docs/guide.md",
-    "docs/cache.md",
-    "docs/simulation.md",
-    "docs/rollouts.md",
-    "docs/closed_loops.md",
-    "docs/parallel_robots.md",
-    "docs/torque_rates.md",
-    "docs/elastic_drives.md",
-    "docs/derivatives.md",
-    "docs/planning.md",
-    "docs/paths.md",
-    "docs/walking.md",
-    "docs/teaching.md",
-]
+BLOCK = re.compile(r"^```(python|sh|\{code-cell\} python)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+BY_BUILD = {"docs/index.md", "docs/tutorials/"}  # notebooks, which `make docs` runs; a failure there fails the build
+BY_OTHERS = {"docs/five_minutes.md"}  # tests/cli/test_five_minutes.py compares what it prints too
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_code_blocks_run(page, monkeypatch, tmp_path):
-    """All Python blocks of a page, one after the other, in a copy of the folder of examples."""
-    text = (ROOT / page).read_text()
-    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    assert blocks
+def blocks(page: str) -> list[tuple[str, str]]:
+    return BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+
+
+def pages() -> list[str]:
+    every = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("**/*.md") if "_build" not in p.parts)
+    shown = [p for p in ["README.md", *every] if blocks(p) and p not in BY_OTHERS]
+    built = [p for p in shown if any(p.startswith(folder) for folder in BY_BUILD)]
+    commands = [p for p in built if any("linkwise " in text for kind, text in blocks(p) if kind == "sh")]
+    return [p for p in shown if p not in built or p in commands]
+
+
+def run_cell(text: str, page: str, space: dict[str, object]) -> None:
+    """Run a block of code; the one magic that notebooks of ours have writes a file."""
+    if text.startswith("%%writefile "):
+        first, rest = text.split("\n", 1)
+        Path(first.split()[1]).write_text(rest, encoding="utf-8")
+    else:
+        exec(compile(text, page, "exec"), space)
+
+
+def run_commands(text: str) -> None:
+    """Run the lines that begin with our command; `pip` and `make` are not for tests."""
+    for line in text.splitlines():
+        command, _, remark = line.partition("#")
+        if command.startswith("linkwise "):
+            code = re.search(r"exit code (\d)", remark)
+            result = linkwise(*shlex.split(command)[1:])
+            assert result.exit_code == (int(code[1]) if code else 0), (line, result.output)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_code_and_commands_run(page, monkeypatch, tmp_path):
+    """All blocks of a page, one after the other, in a copy of the folder of examples."""
     monkeypatch.chdir(shutil.copytree(ROOT / "examples", tmp_path / "examples"))
-    space = {}
-    for block in blocks:
-        exec(compile(block, page, "exec"), space)
+    rows = "".join(f"{0.1 * k},0,0,0.8,0,0,{0.01 * k}\n" for k in range(9))
+    Path("poses.csv").write_text("t,x,y,z,rx,ry,rz\n" + rows)  # of the README's hexapod
+    space: dict[str, object] = {}
+    for kind, text in blocks(page):
+        if kind == "sh":
+            run_commands(text)
+        else:
+            run_cell(text, page, space)
+
+
+def test_pages_are_found():
+    assert {"README.md", "docs/guide.md", "docs/wheels.md", "docs/tutorials/your_urdf.md"} <= set(pages())
+    assert len(pages()) > 15
 
 
 def test_formulas_on_pages_are_those_that_are_printed(monkeypatch, tmp_path, capsys):

@@ -1,0 +1,1 @@
+"""What Sphinx learns for these pages: formulas, algorithms, pictures, notebooks."""

@@ -283,7 +283,7 @@ def test_a_path_whose_curvature_jumps_is_told_of():
         ([[0.0] * 7, [1.0] * 7], {"velocity": np.inf, "effort": np.inf}, "nothing bounds the speed"),
         ([[0.0] * 7, [1.0] * 7], {"effort": 1.0}, "'joint2' needs .* against gravity and springs alone"),
         ([[0.0] * 7, [1.0] * 7], {"effort": 1.0, "effort_rate": 9.0}, "moving slowly, the joint 'joint2' needs"),
-        ([[0.0] * 7, [1.0] * 7], {"intervals": 2}, "from 4 on"),
+        ([[0.0] * 7, [1.0] * 7], {"intervals": 2}, "of at least 4"),
         ([[0.0] * 7, [1.0] * 7], {"dt": 0.0}, "above 0"),
     ],
 )

@@ -126,7 +126,7 @@ def test_nothing_is_remembered_after_reset():
     ("options", "message"),
     [
         ({"effort": np.inf, "effort_rate": np.inf}, "expected a limit, got none"),
-        ({"preview": 2}, "from 4 on"),
+        ({"preview": 2}, "of at least 4"),
         ({"dt": -1.0}, "above 0"),
         ({"spacing": "wide"}, "above 0"),
         ({"effort": {"joint9": 3.0}}, "Valid names"),

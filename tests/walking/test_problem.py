@@ -78,7 +78,7 @@ def test_second_derivatives_are_those_of_gauss_and_newton():
     [
         ({"without": ("zpm",)}, "'zmp'"),
         ({"double": 0.7}, "double < heel_off"),
-        ({"control_points": 5}, "from 6 on"),
+        ({"control_points": 5}, "of at least 6"),
     ],
 )
 def test_wrong_problems_are_refused(wrong, words):

@@ -18,6 +18,10 @@ def checked(controller: str, gains: Mapping[str, Any], widths: Mapping[str, int]
     for name, value in gains.items():
         plain = value.tolist() if hasattr(value, "tolist") else value
         many = list(plain) if isinstance(plain, (list, tuple)) else [plain] * widths[name]
+        if any(isinstance(x, list) for x in many):
+            raise InputError(
+                f"{controller} {name}: expected one number or {widths[name]}, got a matrix. Gains are diagonal."
+            )
         if len(many) != widths[name]:
             raise InputError(f"{controller} {name}: expected one number or {widths[name]}, got {value!r}.")
         found[name] = [positive(x, f"{controller} {name}", "numbers above 0") for x in many]

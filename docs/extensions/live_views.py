@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from linkwise.view import page
 from sphinx.application import Sphinx
 
 from extensions.pictures import Run
+from linkwise.view import page
 
 FOLDER = "_views"
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n')  # it allows no file beside the page

@@ -36,7 +36,7 @@ bench: $(READY) ## measure
 
 docs: $(READY) ## build the documentation into docs/_build/html
 	@echo "==> documentation"
-	@$(BIN)/python -m sphinx -E -W --keep-going -q -b html docs docs/_build/html
+	@$(BIN)/python -m sphinx -E -W --keep-going -q -j auto -b html docs docs/_build/html
 
 format: $(READY) ## rewrite the sources in the house format
 	@echo "==> ruff, rewriting"

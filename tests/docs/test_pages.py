@@ -14,6 +14,7 @@ PAGES = [
     "docs/guide.md",
     "docs/cache.md",
     "docs/simulation.md",
+    "docs/view.md",
     "docs/rollouts.md",
     "docs/closed_loops.md",
     "docs/parallel_robots.md",

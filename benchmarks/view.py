@@ -116,9 +116,9 @@ def every(folder: Path) -> list[dict[str, Any]]:
         results = list(_pages(running, folder))
     good = [r for r in results if not r["console"] and r["covered"] > 0.005 and r["apart"] < 1e-6]
     print(f"{len(good)} of {len(results)} robots that load are shown: no word on the console, the robot is seen;")
-    print(f"  poses apart by {max(r['apart'] for r in results):.1e} at most, the robot covers"
-          f" {min(r['covered'] for r in results):.1%} to {max(r['covered'] for r in results):.1%} of the picture,")  # fmt: skip
-    seconds = sorted(r["seconds"] for r in results)
+    covers, seconds = (sorted(r[key] for r in results) for key in ("covered", "seconds"))
+    print(f"  poses apart by {max(r['apart'] for r in results):.1e} at most;")
+    print(f"  robots cover {covers[0]:.1%} to {covers[-1]:.1%} of the picture;")
     print(f"  written in {seconds[len(seconds) // 2]:.2f} s (median), {seconds[-1]:.2f} s (longest)")
     for r in results:
         if r not in good or r["missing"]:

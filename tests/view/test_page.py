@@ -25,7 +25,8 @@ def wait(page, truth):
 
 def nasty_robot():
     """Every name that a user gives is an attack."""
-    links = [lw.Link(f"{NASTY}{k}", 1.0, (0.1, 0.0, 0.0), (0.1, 0.1, 0.1)) for k in range(3)]
+    names = [f"{NASTY}0", f"{NASTY}1", "__proto__"]
+    links = [lw.Link(name, 1.0, (0.1, 0.0, 0.0), (0.1, 0.1, 0.1)) for name in names]
     joints = [
         lw.Joint(f"{NASTY}{k}", links[k].name, links[k + 1].name, origin=lw.Pose.of((0.3, 0, 0))) for k in range(2)
     ]

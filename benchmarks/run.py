@@ -33,6 +33,7 @@ def main() -> None:
 
     import planning
     import platforms
+    import view
     import walking
 
     sections = {
@@ -54,6 +55,7 @@ def main() -> None:
         "large": large.run,
         "loading": loading.run,
         "startup": startup.run,
+        "view": view.run,
     }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", help=f"which of {', '.join(sections)}; all by default")

@@ -71,6 +71,12 @@ def test_a_motion_keeps_what_a_table_has():
     np.testing.assert_allclose(motion.wrench, expected)
 
 
+def test_what_failed_is_shown_as_far_as_it_came():
+    sim = simulated()
+    sim.q[-1] = np.nan
+    assert len(Motion.of(ARM, sim).t) == len(sim.t) - 1
+
+
 def test_files_and_frames_and_positions(tmp_path):
     sim = simulated()
     for suffix in (".csv", ".npz", ".parquet"):

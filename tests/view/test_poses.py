@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.motion.columns import column_names
 from support.every_machine import SORTS, sort
-from support.led_machines import waves
+from support.led_machines import knee, waves
 
 CLOSE = 1e-9  # the page has the same operations in the same numbers; loops are closed by Newton's method to less
 SAMPLES = 3
@@ -80,9 +80,8 @@ def test_every_kind_of_joint(shown):
         assert page.colours() > 40
 
 
-@pytest.mark.parametrize("name", ["walker", "differential_drive"])
-def test_people_and_wheels(shown, name):
-    robot = lw.load(name)
+@pytest.mark.parametrize("robot", [lw.load("walker"), lw.load("differential_drive"), knee()], ids=lambda r: r.name)
+def test_people_wheels_and_knees(shown, robot):
     rng = np.random.default_rng(1)
     q = robot.q() + 0.1 * rng.uniform(-1.0, 1.0, (SAMPLES, robot.nq))
     t = 0.5 * np.arange(SAMPLES)

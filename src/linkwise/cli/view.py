@@ -51,7 +51,7 @@ def view(
     Examples:
       linkwise view arm.urdf
       linkwise view arm.urdf -o arm.html
-      linkwise simulate arm.urdf -o fall.npz && linkwise view arm.urdf fall.npz --wrenches -o fall.html
+      linkwise view arm.urdf fall.npz --wrenches -o fall.html
       linkwise view scara fast.csv --ghost slow.csv
     """
     import linkwise.view.page as page

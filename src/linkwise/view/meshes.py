@@ -146,9 +146,11 @@ def _merged(meshes: list[Any]) -> Solid:
 
 def _welded(vertices: Array, faces: Places) -> Solid:
     """Vertices within a grid's cell become one."""
-    used = vertices[np.unique(faces)] if len(faces) else vertices[:0]
-    if not len(used):
-        return Solid(vertices[:0], faces[:0])
+    if not len(faces):
+        return Solid(vertices[:0], faces)
+    held = np.zeros(len(vertices), dtype=bool)
+    held[faces] = True
+    used = vertices[held]
     low = used.min(axis=0)
     edge = max(float((used.max(axis=0) - low).max()), 1e-12)
     cells = np.clip((vertices - low) * ((1 << GRID) - 1) / edge, 0, (1 << GRID) - 1).round().astype(np.int64)

@@ -63,7 +63,7 @@ class Motion:
         """
         if isinstance(given, cls):
             return given
-        source = given.columns() if hasattr(given, "columns") and not hasattr(given, "reset_index") else given
+        source = _finite(given.columns()) if hasattr(given, "columns") and not hasattr(given, "reset_index") else given
         if _is_table(source):
             found = _of_table(robot, source, wrenches)
         elif wrenches:
@@ -94,6 +94,12 @@ class Motion:
             forces={name: x[rows] for name, x in self.forces.items()},
             notes=(*self.notes, note),
         )
+
+
+def _finite(columns: Mapping[str, Array]) -> dict[str, Array]:
+    """The rows of a result that has numbers there: the last one of a simulation that failed may have none."""
+    good = np.all([np.isfinite(x) for name, x in columns.items() if name.partition(".")[0] in ("t", "q")], axis=0)
+    return {name: x[good] for name, x in columns.items()}
 
 
 def _is_table(source: Any) -> bool:

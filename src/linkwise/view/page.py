@@ -100,7 +100,9 @@ def viewer() -> str:
     After it, a script may call `linkwise.mount(element, text of a payload, options)` as often as it likes.
     """
     library = base64.b64encode((ASSETS / "three.js.gz").read_bytes()).decode()
+    licence = (ASSETS / "three.LICENSE").read_text(encoding="utf-8")
     return (
+        f"<!-- three.js\n{licence}-->\n"
         f"<style>{style()}</style>\n"
         f'<script type="text/plain" id="linkwise-three">{library}</script>\n'
         f"<script>{script()}</script>"

@@ -165,7 +165,7 @@ def _parts(shape: Shape, loaded: meshes.Loaded) -> Iterator[Part]:
     """The parts of one shape; of a mesh that was not found none."""
     for solid, own in loaded.get(shape, ()):
         yield Part(shape.link, solid.scaled(*shape.size), shape.origin, shape.colour or own or PLAIN)
-    if shape.kind != "mesh":
+    if shape.kind in MADE:  # a plane has no end: pages have a ground of their own
         yield Part(shape.link, MADE[shape.kind](*shape.size), shape.origin, shape.colour or PLAIN)
 
 

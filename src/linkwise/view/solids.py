@@ -15,7 +15,6 @@ Places = NDArray[np.int64]
 
 SIDES = 28  # corners of what is round
 ARC = 3  # steps of a rounded edge, a quarter of a circle
-FAR = 20.0  # edge of a plane that has no end, m
 
 
 class Solid(NamedTuple):
@@ -113,11 +112,6 @@ def box(x: float, y: float, z: float, bevel: float = 0.0) -> Solid:
     return hull(corners * [x - 2 * bevel, y - 2 * bevel, z - 2 * bevel], bevel)
 
 
-def plane() -> Solid:
-    """The plane z = 0, as far as it is drawn."""
-    return box(FAR, FAR, 1e-3)
-
-
 def hull(points: Array, radius: float) -> Solid:
     """The convex hull of balls of one radius at these points (n, 3): a plate, a box with rounded edges."""
     from scipy.spatial import ConvexHull
@@ -139,5 +133,4 @@ MADE: dict[str, Callable[..., Solid]] = {
     "cylinder": cylinder,
     "capsule": capsule,
     "ellipsoid": ellipsoid,
-    "plane": plane,
 }

@@ -47,12 +47,8 @@ class Machine {
 
   /** The pose of every link as it is shown, by name: four rows of four numbers. */
   shown() {
-    const found = {};
-    this.head.links.forEach(({ name }, k) => {
-      const e = this.links[k].matrixWorld.elements;
-      found[name] = [0, 1, 2, 3].map((r) => [e[r], e[r + 4], e[r + 8], e[r + 12]]);
-    });
-    return found;
+    const rows = (e) => [0, 1, 2, 3].map((r) => [e[r], e[r + 4], e[r + 8], e[r + 12]]);
+    return Object.fromEntries(this.head.links.map(({ name }, k) => [name, rows(this.links[k].matrixWorld.elements)]));
   }
 
   /** A box around all parts, and how low they reach; those that stand in the world too. */

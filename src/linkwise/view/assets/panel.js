@@ -56,6 +56,7 @@ function sliderBlock(parent, head, set, reset) {
     const value = make('output', '', row);
     const range = make('input', '', row);
     Object.assign(range, { type: 'range', min: slider.lower, max: slider.upper, step: 'any' });
+    row.title = `${amount(slider, slider.lower)} to ${amount(slider, slider.upper)}`;
     range.addEventListener('input', () => set(slider, Number(range.value)));
     return { slider, range, value };
   });
@@ -67,11 +68,16 @@ function sliderBlock(parent, head, set, reset) {
     for (const { slider, range, value } of rows) {
       const x = slider.turn < 0 ? q[slider.at] : anglesAt(q, slider.at)[slider.turn];
       range.value = x;
-      const text = slider.slides ? `${x.toFixed(3)} m` : `${((x * 180) / Math.PI).toFixed(1)}°`;
+      const text = amount(slider, x);
       if (value.textContent !== text) value.textContent = text;
     }
   };
   return { show };
+}
+
+/** A number of a slider for people: metres or degrees. */
+function amount(slider, x) {
+  return slider.slides ? `${x.toFixed(3)} m` : `${((x * 180) / Math.PI).toFixed(1)}°`;
 }
 
 function section(parent, title, open = true) {

@@ -1,7 +1,7 @@
 // Light, ground and camera.
 
 const THEMES = {
-  light: { sky: '#f4f6f8', floor: '#e7ebf0', line: '#94a2b0', sun: 2.3, sheen: 1.5, ground: '#b9c3cd', fill: 0.7 },
+  light: { sky: '#f4f6f8', floor: '#e7ebf0', line: '#94a2b0', sun: 2.0, sheen: 1.3, ground: '#aab6c2', fill: 0.6 },
   dark: { sky: '#14181d', floor: '#1a2027', line: '#5b6a78', sun: 2.0, sheen: 0.95, ground: '#39434d', fill: 0.5 },
 };
 const FIELD = 30; // degrees from bottom to top

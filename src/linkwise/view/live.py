@@ -1,4 +1,4 @@
-"""A robot that is looked at while it moves: a page of a server on this machine, with sliders, a tool to drag, pushes."""
+"""A robot in a live page of this machine: it moves while somebody looks, and can be slid, dragged and pushed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.card import in_notebook, inline_page
+from linkwise.card import framed, in_notebook
 from linkwise.errors import InputError, UnknownNameError, printable
 from linkwise.kernel.compile import compile
+from linkwise.planning.term_and_constraint import positive
 from linkwise.robot.geometry import Shape
 from linkwise.robot.robot import Robot
 from linkwise.scalar import is_number
@@ -175,7 +176,7 @@ class Show:
 
     @property
     def external(self) -> Array:
-        """Wrenches on `show.links` right now (links, 6), in their axes: the input f_ext that external=show.links adds."""
+        """Wrenches on `show.links` right now (links, 6), in their axes: the input that external=show.links adds."""
         return wrenches(self._pushes.values(), self.dynamics.poses(self._q))
 
     def push(self, link: str, force: Any, at: Any = (0.0, 0.0, 0.0)) -> None:
@@ -210,7 +211,7 @@ class Show:
 
     def play(self, motion: Any, speed: float = 1.0, *, base_motion: Any = None) -> None:
         """Play a motion to its end: a simulation, a plan, a table, positions; `speed` 1 is real time."""
-        play(self, Motion.of(self.robot, motion, base_motion=base_motion), _positive(speed, "play speed"))
+        play(self, Motion.of(self.robot, motion, base_motion=base_motion), positive(speed, "play speed"))
 
     def simulate(
         self,
@@ -237,7 +238,7 @@ class Show:
         Returns:
             Position and velocity at the end, also after Ctrl-C.
         """
-        pace, until = _positive(speed, "simulate speed", np.inf), duration and _positive(duration, "simulate duration")
+        pace, until = _pace(speed, "simulate speed"), duration and positive(duration, "simulate duration")
         run = RealTime(self, control, dt, method, stops)
         self._tool.hide(True)
         self.panel.pause.visible = True
@@ -249,14 +250,15 @@ class Show:
             self.panel.pause.visible = False
             self._tool.hide(False)
 
-    def wait(self) -> None:
-        """Wait until the page ends it, by its button or by being closed, or Ctrl-C does; then close."""
-        came, seen = False, time.monotonic()
+    def wait(self, seconds: float = np.inf) -> None:
+        """Wait until the page ends it, by its button or by being closed, or Ctrl-C or a time does; then close."""
+        came, began = False, time.monotonic()
+        seen, until = began, began + _pace(seconds, "wait")
         try:
-            while self.is_open and not (came and time.monotonic() - seen > AWAY):
+            while self.is_open and time.monotonic() < until and not (came and time.monotonic() - seen > AWAY):
                 if self.server.viser.get_clients():
                     came, seen = True, time.monotonic()
-                self._over.wait(0.2)
+                self._over.wait(min(0.2, max(until - time.monotonic(), 0.0)))
         except KeyboardInterrupt:
             pass
         self.close()
@@ -277,7 +279,7 @@ class Show:
         return f"<Show of the robot {self.robot.name!r} {f'at {self.address}' if self.server.open else 'closed'}>"
 
     def _repr_html_(self) -> str | None:
-        return inline_page(self.address) if self.server.open else None
+        return framed(self.address) if self.server.open else None
 
     # ---- what is drawn, by the painter alone
 
@@ -308,7 +310,7 @@ def _within(robot: Robot) -> Array:
 
 
 def _mass(robot: Robot) -> float:
-    moving = {place for place in robot.moving_links}
+    moving = set(robot.moving_links)
     return sum(float(k.mass) for k in robot.links if k.name in moving and is_number(k.mass))
 
 
@@ -322,8 +324,6 @@ def _three(given: Any, what: str) -> Array:
     return found
 
 
-def _positive(given: Any, what: str, most: float = np.finfo(float).max) -> float:
-    number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
-    if not number or not 0.0 < given <= most:
-        raise InputError(f"{what}: expected a number above 0, got {given!r}.")
-    return float(given)
+def _pace(given: Any, what: str) -> float:
+    """A number above zero, which may be infinite."""
+    return np.inf if isinstance(given, float) and given == np.inf else positive(given, what)

@@ -101,7 +101,7 @@ class Nodes:
 
     def _mesh(self, name: str, part: Part) -> Any:
         solid, T = creased(part.solid), np.array(part.origin.matrix(), dtype=float)
-        colour = tuple(int(round(255 * x)) for x in part.colour[:3])
+        colour = tuple(round(255 * x) for x in part.colour[:3])
         opacity = part.colour[3] if len(part.colour) > 3 and part.colour[3] < 1.0 else None
         wxyz = Rotation.from_matrix(T[:3, :3]).as_quat(scalar_first=True)
         return self.server.scene.add_mesh_simple(

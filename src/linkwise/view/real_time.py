@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwise.errors import InputError, SimulationError
 from linkwise.kernel.compile import compile
+from linkwise.planning.term_and_constraint import positive
 from linkwise.robot.robot import Robot
 from linkwise.simulation.forces import JointStop, joint_stops
 from linkwise.simulation.rollout import compile_rollout
@@ -49,9 +50,8 @@ class RealTime:
         whole = self.dynamics.positions(q).q if robot.follows else q
         rate = fastest_rate(robot.opened(), whole)
         elastic = any(j.is_elastic for j in robot.joints)
-        self.dt = dt if dt is not None else max(min(STEP, 1.0 / rate), SHORTEST) if elastic and rate else STEP
-        if not isinstance(self.dt, float) or not 0.0 < self.dt < np.inf:
-            raise InputError(f"simulate dt: expected seconds above 0, got {dt!r}.")
+        short = max(min(STEP, 1.0 / rate), SHORTEST) if elastic and rate else STEP
+        self.dt = short if dt is None else positive(dt, "simulate dt")
         dry = any(smoothed_joint(j) is not j for j in robot.joints)
         way = method or ("implicit" if dry or (rate * self.dt > 1.0 and not elastic) else "rk4")
         laws = soft_stops(robot, whole, self.dt) if stops else {}
@@ -66,11 +66,9 @@ class RealTime:
         last = np.inf if duration is None else round(duration / self.dt)
         anchor, since = time.perf_counter(), self.steps
         while self.steps < last and self.show.is_open:
-            began = time.perf_counter()
-            seen = self.show._begun
-            if self.show.paused:
-                anchor, since = began, self.steps
-            elif (wanted := since + speed * max(began - anchor, 1e-9) / self.dt) - self.steps > LATE * max(speed, 1.0) / self.dt:
+            began, seen = time.perf_counter(), self.show._begun
+            wanted = since + speed * max(began - anchor, 1e-9) / self.dt
+            if self.show.paused or wanted - self.steps > LATE * max(speed, 1.0) / self.dt:  # go on from here
                 anchor, since, wanted = began, self.steps, self.steps + speed * FRAME / self.dt
             if not self.show.paused:
                 self._advance(min(wanted, last), began + FRAME)
@@ -140,7 +138,7 @@ class RealTime:
 
 
 def soft_stops(robot: Robot, whole: Array, dt: float) -> dict[str, JointStop]:
-    """Stops of the joints that a step can follow: a joint alone swings against its own by a part of a turn in a step."""
+    """Stops of joints that steps can follow: a joint alone swings against its own by `STOPPED` a step."""
     stops = joint_stops(robot)
     if not stops:
         return {}

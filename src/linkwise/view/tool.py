@@ -29,7 +29,8 @@ class Tool:
     """
 
     def __init__(self, show: Show, frame: str | None) -> None:
-        self.show, self.frame, self._held, self._hidden = show, None, False, False
+        self.show, self._held, self._hidden = show, False, False
+        self.frame: str | None = None
         freedoms = sum(slot.nv for slot in show.robot.slots.values() if slot.nv == 1 or show.robot.loops)
         self.turns = freedoms >= FREE
         self.arrows = show.server.viser.scene.add_transform_controls(

@@ -47,8 +47,9 @@ def show(
         line(f"page at {shown.address}; Ctrl-C ends it")
         for note in shown.scene.notes:
             line(note)
+        if simulate:
+            shown.simulate(speed=speed, duration=seconds and seconds * speed)
+            return
         if motion:
             shown.play(motion, speed)
-        elif simulate:
-            shown.simulate(speed=speed, duration=seconds and seconds * speed)
         shown.wait(seconds or math.inf)

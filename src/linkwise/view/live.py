@@ -241,13 +241,11 @@ class Show:
         pace, until = _pace(speed, "simulate speed"), duration and positive(duration, "simulate duration")
         run = RealTime(self, control, dt, method, stops)
         self._tool.hide(True)
-        self.panel.pause.visible = True
         try:
             return run.run(until, pace)
         except KeyboardInterrupt:
             return run.q, run.qd
         finally:
-            self.panel.pause.visible = False
             self._tool.hide(False)
 
     def wait(self, seconds: float = np.inf) -> None:
@@ -288,8 +286,8 @@ class Show:
         self._q = q
         self._draw()
 
-    def _draw(self) -> None:
-        self.painter.ask("robot", self._paint)
+    def _draw(self, paint: Callable[[], None] | None = None) -> None:
+        self.painter.ask("robot", paint or self._paint)
         self.painter.ask("sliders", lambda: self.panel.place(self._q), SLOW)
 
     def _paint(self) -> None:

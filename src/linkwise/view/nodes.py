@@ -26,6 +26,7 @@ CREASE = math.cos(math.radians(38.0))  # of the angle between faces from which t
 SEEN_FROM = np.array([1.0, -0.9, 0.55])  # the way from the robot to the camera, the third number upwards
 NARROW = math.radians(40.0)  # the camera's angle
 PUSHED = (214, 73, 91)  # colour of arrows
+STANDS = np.array([*np.eye(3).ravel(), 0.0, 0.0, 0.0])  # a base that nothing moves
 FAINT = (205, 208, 214)  # colour of the ground
 
 
@@ -77,21 +78,22 @@ class Nodes:
             "/pushes", np.zeros((1, 2, 3)), PUSHED, visible=False,
             shaft_radius=thin, head_radius=2.5 * thin, head_length=5.0 * thin,
         )  # fmt: skip
-        self._last = np.zeros_like(poses)
+        self._last, self._carried = np.zeros_like(poses), False
         self._look(scene, {link: poses[k] for link, k in numbers.items()})
         self.place(poses)
 
     def place(self, poses: Array, base: Array | None = None) -> None:
-        """Put links at their poses, and the base at its own: its rotation row after row, and its position."""
+        """Put links at their poses on the base; and that, if it moves: its rotation row after row, its position."""
         moved = np.flatnonzero((poses != self._last).any(axis=(1, 2)))
         q = Rotation.from_matrix(poses[moved, :3, :3]).as_quat(scalar_first=True) if len(moved) else ()
         with self.server.atomic():
             for k, wxyz in zip(moved, q, strict=True):
                 self.links[k].wxyz, self.links[k].position = wxyz, poses[k, :3, 3]
-            if base is not None:
-                rotation = Rotation.from_matrix(base[:9].reshape(3, 3))
-                self.base.wxyz, self.base.position = rotation.as_quat(scalar_first=True), base[9:]
-        self._last = poses
+            if base is not None or self._carried:
+                twelve = STANDS if base is None else base
+                self.base.wxyz = Rotation.from_matrix(twelve[:9].reshape(3, 3)).as_quat(scalar_first=True)
+                self.base.position = twelve[9:]
+        self._last, self._carried = poses, base is not None
 
     def push(self, arrows: Array) -> None:
         """Draw arrows from points to points (n, 2, 3) in the world."""

@@ -26,7 +26,7 @@ class Panel:
     def __init__(self, show: Show) -> None:
         self.show, gui = show, show.server.viser.gui
         gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
-        self.pause = gui.add_checkbox("pause", False, visible=False)
+        self.pause = gui.add_checkbox("pause", False, hint="a motion that is played, or the simulation")
         self.pause.on_update(self._paused)
         self.frames = {printable(name): name for name in _draggable(show)}
         self.choice = gui.add_dropdown(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,18 +25,13 @@ def play(show: Show, motion: Motion, speed: float) -> None:
     dyn, placed = compile(robot), show.placed if robot is show.robot else Placed(robot)
     order = [placed.links[link] for link in show.placed.links]
     begin, place = time.perf_counter(), float(t[0])
-
-    def paint() -> None:
-        k = min(int(np.searchsorted(t, place, side="right")) - 1, len(t) - 2) if len(t) > 1 else 0
-        share = (place - t[k]) / (t[k + 1] - t[k]) if len(t) > 1 else 0.0
-        here = q[k] if not share else dyn.integrate(q[k], dyn.difference(q[k], q[k + 1]), float(share))
-        base = None if motion.base is None else motion.base[k if share < 0.5 else k + 1]
-        show.nodes.place(placed(dyn.poses(here))[order], base)
-        show._q = leading(show.robot, robot, here)
-        show.panel.place(show._q)
-
     while show.is_open:
-        show.painter.ask("robot", paint)
+        k = min(max(int(np.searchsorted(t, place, side="right")) - 1, 0), max(len(t) - 2, 0))
+        share = float((place - t[k]) / (t[k + 1] - t[k])) if place < t[-1] else 1.0
+        here = q[-1] if share == 1.0 else dyn.integrate(q[k], dyn.difference(q[k], q[k + 1]), share)
+        base = None if motion.base is None else motion.base[min(k + round(share), len(t) - 1)]
+        show._q = leading(show.robot, robot, here)
+        show._draw(partial(show.nodes.place, placed(dyn.poses(here))[order], base))
         if place >= t[-1]:
             break
         before = time.perf_counter()
@@ -43,7 +39,6 @@ def play(show: Show, motion: Motion, speed: float) -> None:
         if show.paused:
             begin += time.perf_counter() - before
         place = min(float(t[0]) + speed * (time.perf_counter() - begin), float(t[-1]))
-    show._moved(leading(show.robot, robot, q[-1]))
 
 
 def leading(robot: Robot, whose: Robot, q: Array) -> Array:

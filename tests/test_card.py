@@ -11,7 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 import linkwise as lw
-from linkwise.card import Inline, card, framed, in_notebook, line, plots, table
+from linkwise.card import card, framed, in_notebook, inline, line, plots, table
 from support.browser import Opened
 
 HOSTILE = "<img src=x onerror=window.pwned=1>\"'&\x00\x1b[31m\u202e</script>"
@@ -113,16 +113,14 @@ def test_long_tables_are_cut():
 
 
 def test_pages_stand_in_frames_of_their_own(browser, tmp_path):
-    page = Inline(
+    page = inline(
         "<title>inner</title><script>try { parent.pwned = 1 } catch { parent.postMessage('kept out', '*') }</script>",
         HOSTILE,
     )
-    assert 'sandbox="allow-scripts"' in page._repr_html_()
+    assert 'sandbox="allow-scripts"' in page
     assert Tags(framed('http://127.0.0.1:1/"><img>')).seen == {"iframe"}
     path = tmp_path / "notebook.html"
-    path.write_text(
-        "<script>addEventListener('message', (e) => { window.said = e.data })</script>" + page._repr_html_()
-    )
+    path.write_text("<script>addEventListener('message', (e) => { window.said = e.data })</script>" + page)
     with Opened(browser, path) as opened:
         opened.page.wait_for_function("window.said")
         assert opened.ask("window.said") == "kept out"
@@ -131,10 +129,10 @@ def test_pages_stand_in_frames_of_their_own(browser, tmp_path):
 
 
 CELLS = (
-    "import linkwise as lw\nfrom linkwise.view.page import view\nrobot = lw.load('rr')\nrobot",
+    "import linkwise as lw\nrobot = lw.load('rr')\nrobot",
     "lw.compile(robot).inverse_dynamics",
     "lw.simulate(robot, None, None, 0.1)",
-    "view(robot)",
+    "robot.view()",
     "show = lw.show(robot)\nshow",
     "show.q = [0.1, 0.2]\nshow.simulate(duration=0.02)\nshow.close()",
 )

@@ -128,7 +128,7 @@ def framed(address: str) -> str:
 
 
 def inline(page: str, title: str) -> str:
-    """A whole page inside of a notebook, in a frame that can reach neither the notebook nor what the notebook may do."""
+    """A whole page inside of a notebook, in a frame that cannot reach the notebook."""
     return f'<iframe srcdoc="{html.escape(page)}" title="{text(title)}" {_frame("allow-scripts")}></iframe>'
 
 

@@ -34,19 +34,6 @@ class Given(NamedTuple):
     whole: bool
     free: tuple[str, ...] = ()
 
-    def _repr_html_(self) -> str:
-        """The card of a notebook: a line for each row."""
-        import linkwise.card as card
-
-        title = f"inverse kinematics: {int(np.sum(self.converged))} of {np.size(self.converged)} rows converged"
-        flat = (np.reshape(x, -1) for x in self[1:])
-        q = self.q.reshape(-1, self.q.shape[-1])
-        rows = (
-            ("yes" if fine else "no", f"{p:.2g}", f"{r:.2g}", " ".join(f"{x:.5g}" for x in at))
-            for at, fine, p, r in zip(q, *flat, strict=True)
-        )
-        return card.card(title, card.table(("converged", "off by, m", "off by, rad", "q"), rows))
-
 
 def given(robot: Robot, value: Any, what: str) -> Given:
     """Positions of what leads: a vector, by name, or those of all joints; followers that are named are a guess."""

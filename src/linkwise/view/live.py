@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.card import framed, in_notebook
+from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError, printable
 from linkwise.kernel.compile import compile
-from linkwise.planning.term_and_constraint import positive
 from linkwise.robot.geometry import Shape
 from linkwise.robot.robot import Robot
 from linkwise.scalar import is_number

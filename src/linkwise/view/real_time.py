@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwise.check import positive
 from linkwise.errors import InputError, SimulationError
 from linkwise.kernel.compile import compile
-from linkwise.planning.term_and_constraint import positive
 from linkwise.robot.robot import Robot
 from linkwise.simulation.forces import JointStop, joint_stops
 from linkwise.simulation.rollout import compile_rollout

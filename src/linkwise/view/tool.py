@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from linkwise.errors import InputError
-from linkwise.planning.positions import inverse_kinematics
+from linkwise.planning.inverse_kinematics_solver import inverse_kinematics
 from linkwise.view.solids import Array
 
 if TYPE_CHECKING:

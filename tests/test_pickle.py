@@ -450,13 +450,13 @@ def every_class():
     return {f"{c.__module__}.{c.__name__}": c for m in ours for c in vars(m).values() if isinstance(c, type)}
 
 
-# how things are made inside: never in the hands of a user, or abstract
+# how things are made inside: never in the hands of a user, or abstract; and what belongs to a process
 INNER = {
     "Derivation", "Program", "Port", "Node", "Basis", "Body", "Tree", "Elastic", "Rotor", "Structure",
     "Assembled", "Inertia", "Term", "Constraint", "Rows", "LinearRows", "Point", "Problem",
     "Found", "Effort", "Support", "Contact", "Foot", "Moment", "Step", "Timetable",
     "Phase", "Curve", "PathModel", "PathRows", "TimeLaw", "Mat3", "Bounds", "Options", "Reason", "Closing",
-    "Carrier", "Linearizer", "Compiled", "Place",
+    "Carrier", "Linearizer", "Compiled", "Place", "Show", "Push",
 }  # fmt: skip
 
 

@@ -84,6 +84,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.spatial import Pose as Pose
     from linkwise.spatial import Wrench as Wrench
     from linkwise.vector import Vec3 as Vec3
+    from linkwise.view.live import show as show
 
 # where each public name lives; its module is imported when the name is first used, so that `import linkwise` is free
 _HOMES = {
@@ -108,6 +109,7 @@ _HOMES = {
     "linkwise.simulation": "compile_rollout simulate",
     "linkwise.spatial": "Motion Pose Wrench",
     "linkwise.vector": "Vec3",
+    "linkwise.view.live": "show",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -13,7 +13,11 @@ from linkwise.cli.root import cli
 from linkwise.table import write
 from support.command import linkwise
 
-SHORT = {"walk": ("--time-limit", "0.01", "--points", "3"), "bench": ("--rows", "8")}  # so that they take no minutes
+SHORT = {
+    "walk": ("--time-limit", "0.01", "--points", "3"),
+    "bench": ("--rows", "8"),
+    "show": ("--time", "0.3", "--no-browser"),
+}  # so that they take no minutes
 PICK = "goal = { turn = 0.3, shoulder = 0.2, elbow = 0.1 }\ncontrol_points = 8\nsolver = 'uno'\nrefine = false\n"
 
 

@@ -50,6 +50,7 @@ def run_commands(text: str) -> None:
 @pytest.mark.parametrize("page", pages())
 def test_code_and_commands_run(page, monkeypatch, tmp_path):
     """All blocks of a page, one after the other, in a copy of the folder of examples."""
+    monkeypatch.setattr("webbrowser.open", lambda address: True)
     monkeypatch.chdir(shutil.copytree(ROOT / "examples", tmp_path / "examples"))
     rows = "".join(f"{0.1 * k},0,0,0.8,0,0,{0.01 * k}\n" for k in range(9))
     Path("poses.csv").write_text("t,x,y,z,rx,ry,rz\n" + rows)  # of the README's hexapod

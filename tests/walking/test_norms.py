@@ -117,6 +117,12 @@ def stopped():
     return walk(solver="scipy", time_limit=0.0, progress=False)
 
 
+def test_a_notebook_shows_a_walk_as_a_card(stopped):
+    html = stopped._repr_html_()
+    assert html.count("<svg") == 2  # positions and torques
+    assert "features of the right leg" in html
+
+
 @pytest.fixture(scope="module")
 def noise(stopped):
     """A stride of random numbers."""

@@ -16,6 +16,7 @@ from linkwise.cli.completion import completion
 from linkwise.cli.convert import convert
 from linkwise.cli.formulas import formulas
 from linkwise.cli.info import info
+from linkwise.cli.live import show
 from linkwise.cli.plan import plan
 from linkwise.cli.robots import robots
 from linkwise.cli.simulate import simulate
@@ -105,6 +106,8 @@ def reproduce(arguments: tuple[str, ...]) -> None:
     raise LinkwiseError("`linkwise reproduce` has left the command line. Run `make papers` in the repository.")
 
 
-COMMANDS = (info, torque, simulate, plan, walk, view, formulas, check, convert, robots, bench, completion, reproduce)
+COMMANDS = (
+    info, torque, simulate, plan, walk, view, show, formulas, check, convert, robots, bench, completion, reproduce,
+)  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

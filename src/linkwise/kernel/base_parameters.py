@@ -64,6 +64,15 @@ class BaseParameters:
                 terms.append(f"{'-' if row[k] < 0 else '+'} {factor}{names[k]}")
         return terms
 
+    def _repr_html_(self) -> str:
+        """The card of a notebook: the groups and their values."""
+        import linkwise.card as card
+
+        title = f"{len(self)} base parameters of the robot {self.robot.name!r}"
+        rows = ((name, f"{value:.6g}") for name, value in zip(self.names, self.values, strict=True))
+        lost = f"no torque depends on {', '.join(self.unidentifiable)}" if self.unidentifiable else ""
+        return card.card(title, card.table(("group", "value"), rows), card.lines([lost] * bool(lost)))
+
     def regressor(self, q: Any, qd: Any, qdd: Any) -> NDArray[np.float64]:
         """Y_base (..., nu, len(self)) with tau = Y_base @ values."""
         return self._kernel(q, qd, qdd)[..., self.kept]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import linkwise.algorithms as alg
 from linkwise.algorithms.algorithm import Algorithm
-from linkwise.errors import GoneError, UnknownNameError
+from linkwise.errors import GoneError, UnknownNameError, listing
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
 from linkwise.kernel.size import kernel_of
@@ -330,6 +330,16 @@ class Dynamics:
 
     def __repr__(self) -> str:
         return f"<Dynamics of the robot {self.robot.name!r}, {self.robot.nv} degrees of freedom>"
+
+    def _repr_html_(self) -> str:
+        """The card of a notebook: the robot's coordinates, and the functions there are."""
+        import linkwise.card as card
+
+        robot = self.robot
+        facts = f"q: {listing(robot.coordinates)}", f"tau: {listing(robot.drives)}"
+        members = ((name, x) for name, x in vars(type(self)).items() if not name.startswith("_") and x.__doc__)
+        rows = [(name, x.__doc__.strip().partition("\n")[0]) for name, x in members]
+        return card.card(repr(self).strip("<>"), card.lines(facts), card.folded("functions", card.table((), rows, 100)))
 
     def __reduce__(self) -> Any:
         return Dynamics, (self.robot, self.options)

@@ -271,6 +271,16 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
         ends = f"{side(self.program.arguments)} -> {side(self.program.outputs)}"
         return f"<Kernel {self._title()}: {ends}{'' if self.dtype == float else f', {self.dtype}'}>"
 
+    def _repr_html_(self) -> str:
+        """The card of a notebook: what it computes, from what, and what that costs."""
+        import linkwise.card as card
+
+        ports = [("input", *x) for x in self.inputs.items()] + [("output", *x) for x in self.outputs.items()]
+        count = ", ".join(f"{n} {kind}" for kind, n in self.count().items())
+        first = (self.__doc__ or "").strip().partition("\n")[0]
+        costs = f"operations of one evaluation: {count or 'none'}; numbers are {self.dtype}"
+        return card.card(self._title(), card.line(first), card.table(("", "name", "shape"), ports), card.line(costs))
+
 
 class Kernel(Compiled):
     """An algorithm compiled for one robot: call it with arrays whose leading axes broadcast."""

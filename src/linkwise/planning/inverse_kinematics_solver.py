@@ -54,6 +54,19 @@ class Reached(Found):
 
         return view(self.robot, self.q.reshape(-1, self.robot.nq), path, **options)
 
+    def _repr_html_(self) -> str:
+        """The card of a notebook: a line for each row."""
+        import linkwise.card as card
+
+        title = f"inverse kinematics: {int(np.sum(self.converged))} of {np.size(self.converged)} rows converged"
+        flat = (np.reshape(x, -1) for x in (self.converged, self.position_error, self.rotation_error))
+        q = self.q.reshape(-1, self.q.shape[-1])
+        rows = (
+            ("yes" if fine else "no", f"{p:.2g}", f"{r:.2g}", " ".join(f"{x:.5g}" for x in at))
+            for at, fine, p, r in zip(q, *flat, strict=True)
+        )
+        return card.card(title, card.table(("converged", "off by, m", "off by, rad", "q"), rows))
+
 
 def inverse_kinematics(
     robot: Robot,

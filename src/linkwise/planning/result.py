@@ -224,6 +224,13 @@ class Plan(Sampled):
             found |= dict(zip(column_names(self.robot, key), six.reshape(len(t), -1).T, strict=True))
         return found
 
+    def curves(self) -> Any:
+        t, found = self.times(), {}
+        for title, quantity in (("position", "q"), ("torque", "tau")):
+            names = [name.removeprefix(f"{quantity}.") for name in self.names(quantity)]
+            found[title] = names, getattr(self, quantity)(t)
+        return t, found
+
     # ---- files and pictures
 
     def save(self, path: str | PathLike[str], step: float | None = None) -> None:

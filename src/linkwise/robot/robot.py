@@ -110,6 +110,12 @@ class Robot:
         lines += named("frames", (f.name for f in self.frames)) + named("loops", (c.name for c in self.loops))
         return "\n".join(lines) + ">"
 
+    def _repr_html_(self) -> str:
+        """The card of a notebook: what `repr` says, and tables of joints and links."""
+        from linkwise.robot.robot_card import robot_card
+
+        return robot_card(self)
+
     # ---- names and sizes
 
     @cached_property

@@ -241,6 +241,15 @@ class Rollout:
         gives = f"q(steps, {n}), qd(steps, {m})"
         return f"<Rollout by {self.method} of the robot {self.robot.name!r}: {side(self._ports)} -> {gives}>"
 
+    def _repr_html_(self) -> str:
+        """The card of a notebook: its inputs, and what a step costs."""
+        import linkwise.card as card
+
+        count = ", ".join(f"{n} {kind}" for kind, n in self.count().items())
+        ports = [(p.name, f"({', '.join(['steps'] * p.steps + [str(x) for x in p.shape])})") for p in self._ports]
+        title = f"rollout by {self.method} of the robot {self.robot.name!r}"
+        return card.card(title, card.table(("input", "shape"), ports), card.line(f"operations of a step: {count}"))
+
     def __reduce__(self) -> Any:
         return Rollout, (self.plant,)
 

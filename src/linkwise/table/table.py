@@ -6,13 +6,16 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.files import required
 from linkwise.table.writing import Array, Columns, write
+
+if TYPE_CHECKING:
+    from linkwise.card import Lines
 
 TIME = ("t", "time")
 
@@ -114,3 +117,20 @@ class Sampled:
     def to_dataframe(self) -> Any:
         """The columns as a pandas DataFrame, with the time as its index."""
         return required("pandas", "to_dataframe").DataFrame(self.columns()).set_index("t")
+
+    def curves(self) -> tuple[Array, dict[str, Lines]]:
+        """Times, and what a notebook plots over them: positions and torques, by name."""
+        columns = self.columns()
+        found: dict[str, Lines] = {}
+        for title, prefix in (("position", "q."), ("torque", "tau.")):
+            names = [name for name in columns if name.startswith(prefix)]
+            if names:
+                columns_of = np.stack([columns[name] for name in names], axis=1)
+                found[title] = [name.removeprefix(prefix) for name in names], columns_of
+        return columns["t"], found
+
+    def _repr_html_(self) -> str:
+        """The card of a notebook: what `repr` says, plots, notes."""
+        import linkwise.card as card
+
+        return card.card(repr(self).strip("<>"), card.plots(*self.curves()), card.lines(getattr(self, "notes", ())))

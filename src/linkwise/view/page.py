@@ -13,6 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from linkwise.card import in_notebook, inline
 from linkwise.errors import InputError, printable
 from linkwise.files import replacing
 from linkwise.robot.robot import Robot
@@ -31,17 +32,26 @@ linkwise.mount(document.getElementById('linkwise'), text, asked)
 """
 
 
+class Page(type(Path())):  # type: ignore[misc]
+    """The path of a page, which a notebook shows inline."""
+
+    def _repr_html_(self) -> str | None:
+        is_page = self.suffix.lower() in SUFFIXES and self.is_file()
+        return inline(self.read_text(encoding="utf-8"), self.stem) if is_page else None
+
+
 def view(robot: Robot, motion: Any = None, path: str | PathLike[str] | None = None, **options: Any) -> Path:
     """Write a page of a robot and perhaps its motion.
 
     Args:
         robot: what is drawn.
         motion: a result, a file, columns or positions, as `Motion.of` takes them.
-        path: of the page, ending in .html; without one it is a temporary file that the browser opens.
+        path: of the page, ending in .html; without one it is a temporary file that the browser opens, unless a
+            notebook shows it.
         options: those of `payload`: ghost, wrenches, base_motion, meshes, triangles, title, compact.
 
     Returns:
-        The path of the page.
+        The path of the page, which notebooks show inline.
     """
     if path is not None:
         checked(path)  # before any work
@@ -49,17 +59,19 @@ def view(robot: Robot, motion: Any = None, path: str | PathLike[str] | None = No
 
 
 def written(shown: Payload, path: str | PathLike[str] | None = None, say: bool = False) -> Path:
-    """Write a page; without a path it is a temporary file that the browser opens, and `say` prints where it is."""
+    """Write a page; without a path into a temporary file that the browser opens, and `say` prints where it is."""
     text = document(shown)
     if path is not None:
         file = checked(path)
         with replacing(file) as part:
             part.write_text(text, encoding="utf-8")
-        return file
+        return Page(file)
     import webbrowser
 
-    file = Path(tempfile.mkdtemp(prefix="linkwise-"), "view.html")
+    file = Page(tempfile.mkdtemp(prefix="linkwise-"), "view.html")
     file.write_text(text, encoding="utf-8")
+    if in_notebook():
+        return file
     if not webbrowser.open(file.as_uri()):
         warnings.warn(f"view: expected a browser to open the page with, got none. Open {file} yourself.", stacklevel=3)
     if say:

@@ -199,6 +199,14 @@ class Walk:
             f" {iterations} iterations, {sum(p.seconds for p in self.phases):.1f} s>"
         )
 
+    def _repr_html_(self) -> str:
+        """The card of a notebook: the stride, and what gait laboratories compare."""
+        import linkwise.card as card
+
+        features = ((name, f"{value:.4g}") for name, value in self.features().items())
+        plots, table = card.plots(*self.stride().curves()), card.table(("feature", ""), features)
+        return card.card(repr(self).strip("<>"), plots, card.folded("features of the right leg", table))
+
 
 def _force_at(stride: Stride, side: str) -> Array:
     """Where the ground pushes a foot, and its force (rows, 6); not a number while it carries next to nothing."""

@@ -22,6 +22,10 @@ CHUNK = 400  # operations in a function at most: more of them spill more, fewer 
 CHUNKS_IN_MODULE = 2  # more share a little work, fewer keep all cores busy to the end
 LEVELS = (2, 1)  # of optimisation: of the loop, of the chunks
 PATIENCE = 1.0  # seconds before a terminal is told
+GENERATOR = (
+    "ir", "iteration", "layout", "llvm", "loop", "operations", "port_transfers", "prefetch", "repeats", "shuffle",
+    "target", "tile",
+)  # fmt: skip
 PYTHON = ("PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")  # what code may call of the interpreter
 
 _engines: dict[int, Any] = {}  # by the address of their code, which must outlive every function that points to it
@@ -69,7 +73,7 @@ def identity() -> str:
 def _generator() -> str:
     """A hash of the modules that write the code, so that an edit of them is not answered by the cache."""
     total = hashlib.sha256()
-    for module in ("prefetch", "ir", "layout", "loop", "operations", "repeats", "tile", "target", "iteration", "llvm"):
+    for module in GENERATOR:
         try:
             total.update(Path(str(sys.modules[f"linkwise.backend.{module}"].__file__)).read_bytes())
         except OSError:  # not in a file of its own: the version decides

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkwise.backend import prefetch
+from linkwise.backend.prefetch import LINE
 from linkwise.backend.shuffle import joined, parted, transposed
 from linkwise.backend.target import Target
 
@@ -108,9 +108,9 @@ def store_runs(target: Target, past: bool = False) -> str:
     Those that go past the cache begin at lines of it.
     """
     lanes, t, real = target.lanes, target.vector, target.real.name
-    name, manner = (
-        ("stream_runs", f"{prefetch.LINE}, !nontemporal !{{i32 1}}") if past else ("store_runs", f"{target.real.bytes}")
-    )
+    name, manner = "store_runs", f"{target.real.bytes}"
+    if past:
+        name, manner = "stream_runs", f"{LINE}, !nontemporal !{{i32 1}}"
     rows = _row_starts(lanes)
     zeros = "\n".join(
         f"%z{r} = getelementptr {real}, ptr %a{r}, i64 %zc\nstore {t} zeroinitializer, ptr %z{r}, align {manner}"

@@ -109,9 +109,9 @@ class _Drawing:
         r = self.sketch.thickness(loop.b)
         if loop.is_wheel:
             yield from wheel(loop.b, loop.origin_b, loop.radius or 2.0 * r, rgba("#e69f00"))
-        elif loop.kind in ("spherical", "universal"):
+        elif loop.free > 1:
             yield ball(loop.b, loop.origin_b.p, 1.2 * r, METAL, "metal")
-        elif loop.kind != "fixed":
+        elif loop.free:
             yield from housing(loop.b, loop.origin_b.p, loop.origin_b.R @ EZ, r, METAL, 2.6)
 
     # ---- links

@@ -29,8 +29,9 @@ def examples(command):
 
 
 @pytest.fixture
-def files(folder, request):
-    """Every file that the examples name."""
+def files(folder, request, monkeypatch):
+    """Every file that the examples name, and a browser that opens nothing."""
+    monkeypatch.setattr("webbrowser.open", lambda address: True)
     shutil.copy(request.config.rootpath / "examples" / "soft.toml", folder)
     robot = lw.load("arm.urdf")
     for name in ("walker.urdf", "panda.urdf", "hand.urdf"):

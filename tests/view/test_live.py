@@ -156,6 +156,19 @@ def test_ctrl_c_ends_a_command():
     assert err in ("", "linkwise: interrupted\n")
 
 
+def test_the_browser_opens_it_or_a_warning_names_the_page(arm, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or len(opened) == 1)
+    with lw.show(arm) as shown:
+        assert opened == [shown.address]
+    with pytest.warns(UserWarning, match=r"Open http://127.0.0.1:\d+ yourself"):
+        shown = lw.show(arm)
+    began = time.monotonic()
+    shown.wait(0.3)
+    assert time.monotonic() - began >= 0.3
+    assert not shown.is_open
+
+
 # ---- motions
 
 

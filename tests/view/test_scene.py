@@ -160,6 +160,30 @@ def test_units_and_colours_of_collada(tmp_path):
     assert part.colour == (1.0, 0.0, 0.0, 1.0)
 
 
+def test_files_that_say_y_up_are_turned_where_the_joints_say_so(tmp_path):
+    """A rod from its joint to the next, once along z as it is, once along z when y is up."""
+    import trimesh
+
+    links = [lw.Link("base"), lw.Link("rod", 1.0), lw.Link("tip", 1.0)]
+    joints = [lw.Joint("a", "base", "rod"), lw.Joint("b", "rod", "tip", origin=lw.Pose.of((0, 0, 0.5)))]
+    for edges, middle in (((0.1, 0.1, 0.5), (0, 0, 0.25)), ((0.1, 0.5, 0.1), (0, 0.25, 0))):
+        mesh = trimesh.creation.box(edges)
+        mesh.apply_translation(middle)
+        text = mesh.export(file_type="dae").decode()
+        assert "Y_UP" in text
+        (tmp_path / "rod.dae").write_text(text)
+        shape = lw.Shape("rod", "mesh", file="rod.dae", folder=str(tmp_path))
+        (part,) = Scene.of(lw.Robot(links, joints, shapes=[shape])).parts
+        np.testing.assert_allclose(part.solid.vertices.max(axis=0), [0.05, 0.05, 0.5], atol=1e-6)
+
+
+def test_shapes_for_collisions_are_drawn_where_most_links_have_them():
+    robot = lw.load("rr")
+    one, two = (lw.Shape(name, "sphere", (0.1,), role="collision") for name in robot.moving_links)
+    assert len(Scene.of(robot.replace(shapes=[one, two])).parts) == 2
+    assert len(Scene.of(robot.replace(shapes=[one])).parts) > 2
+
+
 def test_without_the_extra_the_message_says_how_to_install_it(tmp_path, monkeypatch):
     def none(name):
         raise ImportError(name)

@@ -90,6 +90,7 @@ def cli() -> None:
       linkwise plan rr fast.toml --plot fast.png       how should it move?
       linkwise walk --speed 1.4 --film walk.png        how does a person walk?
       linkwise view arm.urdf swing.csv                 what does it look like?
+      linkwise show arm.urdf --simulate                pull it with the mouse
       linkwise formulas rr mass_matrix --latex         its equations in symbols
       linkwise convert arm.urdf arm.toml               another form of the same robot
       linkwise check robots/*.urdf                     for CI: exit code 1 when something is wrong

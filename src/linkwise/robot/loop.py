@@ -10,9 +10,9 @@ from linkwise.robot import check
 from linkwise.rotation import with_z_along
 from linkwise.spatial import Pose
 
-JOINTS = ("revolute", "prismatic", "spherical", "universal", "fixed")
+FREE = {"revolute": 1, "prismatic": 1, "spherical": 3, "universal": 2, "fixed": 0}  # directions that a cut joint leaves
 WHEELS = ("rolling", "omni", "skate", "glider")
-KINDS = (*JOINTS, *WHEELS)
+KINDS = (*FREE, *WHEELS)
 
 
 @dataclass(frozen=True)
@@ -100,3 +100,8 @@ class Loop:
     def is_wheel(self) -> bool:
         """Whether velocities alone are held, as of a wheel on the ground."""
         return self.kind in WHEELS
+
+    @property
+    def free(self) -> int:
+        """In how many directions a cut joint leaves the links free to move on each other; 0 of a wheel."""
+        return FREE.get(self.kind, 0)

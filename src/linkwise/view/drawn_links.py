@@ -109,9 +109,9 @@ class _Drawing:
         r = self.sketch.thickness(loop.b)
         if loop.is_wheel:
             yield from wheel(loop.b, loop.origin_b, loop.radius or 2.0 * r, rgba("#e69f00"))
-        elif loop.kind in ("spherical", "universal"):
+        elif loop.free > 1:
             yield ball(loop.b, loop.origin_b.p, 1.2 * r, METAL, "metal")
-        elif loop.kind != "fixed":
+        elif loop.free:
             yield from housing(loop.b, loop.origin_b.p, loop.origin_b.R @ EZ, r, METAL, 2.6)
 
     # ---- links
@@ -122,7 +122,9 @@ class _Drawing:
         held = [e for e in self.sketch.ends[name] if not self._invisible(e)]
         points = distinct((e.point for e in held), NEAR * r)
         if len(points) > 2 and spread(points)[1] > FLAT:
-            yield plate(name, points, 0.45 * r, DARK)
+            back = self._behind(points) * r
+            yield plate(name, [p + back for p in points], 0.45 * r, DARK)
+            yield from (pipe(name, p + back, p, 0.6 * r, DARK) for p in points)
             return
         if len(points) == 2:
             yield beam(name, points[0], points[1], 0.9 * r, DARK)
@@ -135,6 +137,16 @@ class _Drawing:
             else:
                 foot = p - self.up * (1.2 * r)
             yield pipe(name, foot - self.up * (0.02 * r), foot + self.up * (0.4 * r), 1.9 * r, DARK)
+
+    def _behind(self, points: Sequence[Vec3]) -> Vec3:
+        """The normal of a base, away from what it carries; down where that is in its plane."""
+        cloud = np.array(points, dtype=float)
+        normal = np.linalg.svd(cloud - cloud.mean(axis=0))[2][2]
+        carried = np.array([X.p for X in self.sketch.home.values()], dtype=float).mean(axis=0) - cloud.mean(axis=0)
+        ahead = float(normal @ carried)
+        if abs(ahead) < 0.05 * self.sketch.size:
+            ahead = float(normal @ np.array(self.up, dtype=float))
+        return Vec3(*(float(x) for x in (-normal if ahead > 0.0 else normal)))
 
     def _link(self, name: str) -> Iterator[Part]:
         s, r = self.sketch, self.sketch.thickness(name)

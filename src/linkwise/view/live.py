@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 import webbrowser
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -64,8 +65,9 @@ def show(
         open_browser: open the page; None does so except in a notebook, which has it inline.
     """
     made = Show(robot, q, tool, obstacles, meshes, port)
-    if open_browser or (open_browser is None and not in_notebook()):
-        webbrowser.open(made.address)
+    wanted = not in_notebook() if open_browser is None else open_browser
+    if wanted and not webbrowser.open(made.address):
+        warnings.warn(f"show: expected a browser, got none. Open {made.address} yourself.", stacklevel=2)
     return made
 
 

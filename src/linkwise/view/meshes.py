@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -22,15 +22,24 @@ Loaded = dict[Shape, Pieces]
 MOST = 60_000  # triangles of a robot; where its meshes have more, each is made coarser by the same factor
 LEAST = 60  # triangles of a piece that is left as it is
 LARGEST = 1 << 28  # bytes of a file
+HEAD = 1 << 16  # bytes of a COLLADA file that say which way is up
 GRID = 20  # bits of a coordinate within the box of a mesh, by which vertices are the same
 
 
-def loaded(shapes: Iterable[Shape], most: int = MOST) -> tuple[Loaded, tuple[str, ...], tuple[str, ...]]:
-    """The solids of meshes with their own colours, files that were not found, and remarks.
+class Found(NamedTuple):
+    """The meshes of some shapes: solids with their own colours, files that were not found or read, and remarks.
 
-    Where meshes have more triangles than `most` together they are made coarser. Files that cannot be read count as
-    missing.
+    `y_up` are the shapes whose files say that y is up.
     """
+
+    loaded: Loaded
+    y_up: tuple[Shape, ...]
+    missing: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def found(shapes: Iterable[Shape], most: int = MOST) -> Found:
+    """The meshes of shapes, made coarser where they have more triangles than `most` together."""
     paths = {shape: shape.path for shape in shapes if shape.kind == "mesh"}
     if any(paths.values()):
         package("trimesh")  # refused here; files that cannot be read are not
@@ -43,15 +52,22 @@ def loaded(shapes: Iterable[Shape], most: int = MOST) -> tuple[Loaded, tuple[str
             except InputError as error:
                 files[path] = []
                 notes.append(str(error))
-    found = {shape: files[path] for shape, path in paths.items() if files[path]}
-    missing = [shape.file for shape in paths if shape not in found]
-    total = sum(len(solid.faces) for pieces in found.values() for solid, _ in pieces)
+    total = sum(len(solid.faces) for path in paths.values() for solid, _ in files[path])
     if total > most:
-        kept = {id(p): [(coarser(solid, most / total), c) for solid, c in p] for p in files.values() if p}
-        found = {shape: kept[id(pieces)] for shape, pieces in found.items()}
-        left = sum(len(solid.faces) for pieces in found.values() for solid, _ in pieces)
+        files = {path: [(coarser(solid, most / total), c) for solid, c in p] for path, p in files.items()}
+        left = sum(len(solid.faces) for path in paths.values() for solid, _ in files[path])
         notes.append(f"meshes of {total:,} triangles were made coarser, to {left:,}; triangles= keeps more")
-    return found, tuple(dict.fromkeys(missing)), tuple(notes)
+    loaded = {shape: files[path] for shape, path in paths.items() if files[path]}
+    missing = dict.fromkeys(shape.file for shape in paths if shape not in loaded)
+    y_up = tuple(shape for shape in loaded if (path := paths[shape]) and _says_y_up(path))
+    return Found(loaded, y_up, tuple(missing), tuple(notes))
+
+
+def _says_y_up(path: Path) -> bool:
+    if path.suffix.lower() != ".dae":
+        return False
+    with path.open("rb") as file:
+        return b"Y_UP" in file.read(HEAD)
 
 
 def package(name: str) -> Any:

@@ -17,7 +17,7 @@ from linkwise.robot.tree import Tree
 from linkwise.scalar import is_number
 from linkwise.spatial import Pose
 from linkwise.vector import EZ, Mat3, Vec3, dot
-from linkwise.view import drawn_links, meshes
+from linkwise.view import drawn_links, meshes, up_axis
 from linkwise.view.part import PLAIN, Part
 from linkwise.view.solids import MADE, Array
 
@@ -115,15 +115,16 @@ class Scene:
         """
         if not isinstance(robot, Robot):
             raise InputError(f"view: expected a Robot, got {robot!r}.")
-        visual = [s for s in robot.shapes if s.is_visual] or list(robot.shapes)
-        loaded, missing, notes = meshes.loaded(visual if use_meshes else (), triangles)
+        visual = [s for s in robot.shapes if s.is_visual] or _bodies_that_touch(robot)
+        found = meshes.found(visual if use_meshes else (), triangles)
+        loaded = up_axis.settled(robot, found.loaded, found.y_up)
         bare = {s.link for s in visual if s.kind == "mesh" and s not in loaded}
         links = {k.name for k in robot.links} if not visual else bare
         size = drawn_links.size(robot)
         parts = [part for s in visual for part in _parts(s, loaded)]
         parts += drawn_links.drawn(robot, links, COLOURS)
         return cls(robot, places(robot), tuple(parts), tuple(_axes(robot)), tuple(_bodies(robot)),
-                   tuple(_sliders(robot, size)), up(robot), size, missing, notes)  # fmt: skip
+                   tuple(_sliders(robot, size)), up(robot), size, found.missing, found.notes)  # fmt: skip
 
     def link_poses(self, T: Array) -> dict[str, Array]:
         """The 4 by 4 matrices of all links by name, from those of `dyn.poses` (..., nb, 4, 4)."""
@@ -161,10 +162,19 @@ def up(robot: Robot) -> Vec3:
     return g * (-1.0 / math.sqrt(dot(g, g)))
 
 
+def _bodies_that_touch(robot: Robot) -> list[Shape]:
+    """The shapes for collisions where they are those of most moving links, so that they look like the robot."""
+    links = {s.link for s in robot.shapes}
+    heavy = [k.name for k in robot.links if k.mass and k.name in robot.moving_links]
+    return list(robot.shapes) if sum(name in links for name in heavy) > 0.5 * len(heavy) else []
+
+
 def _parts(shape: Shape, loaded: meshes.Loaded) -> Iterator[Part]:
-    """The parts of one shape; of a mesh that was not found none."""
-    for solid, own in loaded.get(shape, ()):
-        yield Part(shape.link, solid.scaled(*shape.size), shape.origin, shape.colour or own or PLAIN)
+    """The parts of one shape, of a mesh that was not found none; a mesh of several colours keeps them."""
+    pieces = loaded.get(shape, [])
+    for solid, own in pieces:
+        colour = own if len(pieces) > 1 else shape.colour or own
+        yield Part(shape.link, solid.scaled(*shape.size), shape.origin, colour or PLAIN)
     if shape.kind in MADE:  # a plane has no end: pages have a ground of their own
         yield Part(shape.link, MADE[shape.kind](*shape.size), shape.origin, shape.colour or PLAIN)
 

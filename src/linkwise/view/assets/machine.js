@@ -6,6 +6,7 @@ const FINISHES = {
   rubber: { metalness: 0.0, roughness: 0.9 },
 };
 const TRIAD = ['#e5484d', '#30a46c', '#3b82f6'];
+const BLACK = 0.09; // the darkest paint: on pure black no light would show a shape
 const GHOST = '#7c8fa3';
 
 class Machine {
@@ -82,7 +83,7 @@ function setMatrix(object, rows) {
 
 /** A material; surfaces that are not closed are seen from both sides. */
 function paint([r, g, b, a], finish, open, isFine) {
-  const color = new THREE.Color().setRGB(r, g, b, THREE.SRGBColorSpace);
+  const color = new THREE.Color().setRGB(...[r, g, b].map((x) => BLACK + (1 - BLACK) * x), THREE.SRGBColorSpace);
   const side = open || a < 1 ? THREE.DoubleSide : THREE.FrontSide;
   const look = { color, side, ...(a < 1 && { transparent: true, opacity: a, depthWrite: a > 0.6 }) };
   if (!isFine) return new THREE.MeshLambertMaterial(look);

@@ -119,7 +119,8 @@ class Stage {
     const middle = new THREE.Vector2(...[flat.x, flat.y].map((x) => Math.round(x / spacing) * spacing));
     this.ground = new THREE.Group();
     this.ground.position.set(middle.x, middle.y, low);
-    this.ground.add(disc(reach, colours, radius), gridLines(reach, spacing, middle, colours));
+    if (this.isFine) this.ground.add(disc(reach, colours, radius));
+    this.ground.add(gridLines(reach, spacing, middle, colours));
     const fall = new THREE.Mesh(new THREE.CircleGeometry(reach, 48), new THREE.ShadowMaterial({ opacity: 0.22 }));
     fall.position.z = 0.0005 * radius;
     fall.receiveShadow = true;
@@ -185,38 +186,40 @@ function disc(reach, { floor, sky }, radius) {
   geometry.setAttribute('position', new THREE.BufferAttribute(new Float32Array(position), 3));
   geometry.setAttribute('color', new THREE.BufferAttribute(new Float32Array(colour), 3));
   geometry.setIndex(index);
-  const material = new THREE.MeshBasicMaterial({ vertexColors: true, depthWrite: false, toneMapped: false });
+  const look = { vertexColors: true, depthWrite: false, depthTest: false, toneMapped: false };
+  const material = new THREE.MeshBasicMaterial(look);
   const mesh = new THREE.Mesh(geometry, material);
   mesh.renderOrder = -2;
   mesh.position.z = -0.002 * radius;
   return mesh;
 }
 
-/** Lines at even distances, every fifth one clearer, all of them paler outwards. */
-function gridLines(reach, spacing, middle, { line }) {
+/** Lines at even distances, every fifth one clearer, all of them paler outwards until they have the sky's colour. */
+function gridLines(reach, spacing, middle, { line, sky }) {
   const position = [];
   const colour = [];
-  const base = new THREE.Color(line);
+  const [pale, base] = [new THREE.Color(sky), new THREE.Color(line)];
   const count = Math.round(reach / spacing);
-  const pieces = 12;
+  const pieces = 8;
   for (let k = -count; k <= count; k++) {
     for (const across of [0, 1]) {
       const number = Math.round(k + (across ? middle.y : middle.x) / spacing);
-      const clear = number % 5 === 0 ? 0.85 : 0.36;
+      const clear = number % 5 === 0 ? 1 : 0.55;
       for (let p = -pieces; p < pieces; p++) {
         for (const end of [p, p + 1]) {
           const at = [k * spacing, (end / pieces) * reach];
           position.push(...(across ? at.reverse() : at), 0);
           const fade = Math.max(0, 1 - Math.hypot(...at) / reach);
-          colour.push(...base, clear * fade ** 1.4);
+          colour.push(...pale.clone().lerp(base, clear * fade ** 1.4));
         }
       }
     }
   }
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute('position', new THREE.BufferAttribute(new Float32Array(position), 3));
-  geometry.setAttribute('color', new THREE.BufferAttribute(new Float32Array(colour), 4));
-  const material = new THREE.LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false, toneMapped: false });
+  geometry.setAttribute('color', new THREE.BufferAttribute(new Float32Array(colour), 3));
+  const look = { vertexColors: true, depthWrite: false, depthTest: false, toneMapped: false };
+  const material = new THREE.LineBasicMaterial(look);
   const lines = new THREE.LineSegments(geometry, material);
   lines.renderOrder = -1;
   return lines;

@@ -1,12 +1,13 @@
 """Pages hold nothing but themselves: names are texts, scripts are ours, the network is not asked."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.view.page import document, policy, viewer
+from linkwise.view.page import ASSETS, document, policy, viewer
 from linkwise.view.payload import payload
 from support.browser import Opened
 
@@ -164,3 +165,12 @@ def test_without_a_path_the_browser_opens(monkeypatch, capsys):
     assert capsys.readouterr().out == f"page in {path}\n"
     path.unlink()
     path.parent.rmdir()
+
+
+def test_three_js_has_all_that_our_scripts_use():
+    """Viewer and playground share one bundle, which holds what its entry names and no more."""
+    entry = (ASSETS / "three.entry.js").read_text(encoding="utf-8")
+    scripts = [*ASSETS.glob("*.js"), *Path(__file__).parents[2].glob("docs/playground/*.js")]
+    used = {name for path in scripts for name in re.findall(r"\bTHREE\.([A-Z]\w+)", path.read_text(encoding="utf-8"))}
+    assert len(used) > 20
+    assert {name for name in used if not re.search(rf"\b{name}\b", entry)} == set()

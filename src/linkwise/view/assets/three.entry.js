@@ -1,8 +1,10 @@
-// What the viewer uses of three.js; see README.md.
+// What the viewer and the playground of docs/ use of three.js; see README.md.
 export {
   Box3,
+  BoxGeometry,
   BufferAttribute,
   BufferGeometry,
+  CanvasTexture,
   CircleGeometry,
   Color,
   ConeGeometry,
@@ -12,8 +14,10 @@ export {
   FrontSide,
   Group,
   HemisphereLight,
+  Line,
   LineBasicMaterial,
   LineSegments,
+  Matrix4,
   Mesh,
   MeshBasicMaterial,
   MeshLambertMaterial,
@@ -21,6 +25,8 @@ export {
   NeutralToneMapping,
   PCFShadowMap,
   PerspectiveCamera,
+  PlaneGeometry,
+  Quaternion,
   Raycaster,
   SRGBColorSpace,
   Scene,

@@ -20,7 +20,7 @@ from linkwise.robot.robot import Robot
 from linkwise.view.payload import Payload, digest, payload
 
 ASSETS = Path(__file__).with_name("assets")
-SCRIPTS = ("unpack", "motion", "solids", "stage", "machine", "arrows", "plots", "panel", "viewer")
+SCRIPTS = ("unpack", "motion", "solids", "stage", "machine", "arrows", "plots", "panel", "view", "viewer")
 SUFFIXES = (".html", ".htm")
 FULL = "html, body { margin: 0; height: 100%; }\n#linkwise { width: 100vw; height: 100vh; height: 100dvh; }\n"
 START = """

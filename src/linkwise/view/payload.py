@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
-import json
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
@@ -18,12 +13,9 @@ from linkwise.motion.columns import column_names
 from linkwise.robot.robot import Robot
 from linkwise.spatial import Pose
 from linkwise.view.motion import PLOTTED, Motion
+from linkwise.view.packed import Packed
 from linkwise.view.scene import COLOURS, TRIANGLES, Scene, colour_of
-from linkwise.view.solids import Solid
 
-ALIGNED = 8  # bytes to which arrays begin
-FINE = 65535  # steps of a coordinate of a vertex within the box of its solid
-TYPES = {"<f8": "f64", "<f4": "f32", "<u4": "u32", "<u2": "u16"}
 UNITS = {"q": ("rad", "m"), "qd": ("rad/s", "m/s"), "tau": ("N m", "N")}
 TITLES = {"q": "position", "qd": "velocity", "tau": "torque"}
 
@@ -90,7 +82,7 @@ def payload(
     beside = None if ghost is None else Motion.of(moving.robot, ghost)
     if beside is not None and beside.robot.nq != moving.robot.nq:
         raise InputError("view ghost: expected positions of the same coordinates as those of the motion, got others.")
-    packed = _Packed()
+    packed = Packed()
     name, code = robot.name if title is None else title, kinematics(moving.robot)
     notes = (*scene.notes, *(f"mesh not found: {file}" for file in scene.missing), *moving.notes)
     head = {
@@ -123,7 +115,7 @@ def _key(code: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()[:24]
 
 
-def _of_scene(scene: Scene, packed: _Packed) -> dict[str, Any]:
+def _of_scene(scene: Scene, packed: Packed) -> dict[str, Any]:
     links = {place.link: k for k, place in enumerate(scene.places)}
     robot = scene.robot
     joints = {j.name: j for j in robot.joints}
@@ -171,7 +163,7 @@ def _of_scene(scene: Scene, packed: _Packed) -> dict[str, Any]:
     }
 
 
-def _of_motion(motion: Motion, packed: _Packed) -> dict[str, Any]:
+def _of_motion(motion: Motion, packed: Packed) -> dict[str, Any]:
     q = column_names(motion.robot, "q"), motion.q
     curves = {"q": q, **motion.curves}
     return {
@@ -220,40 +212,3 @@ def _units(robot: Robot, key: str) -> list[str]:
 def matrix(pose: Pose) -> list[float]:
     """A pose as 16 numbers, row after row."""
     return [float(x) for row in pose.matrix() for x in row]
-
-
-class _Packed:
-    """Arrays one after the other, each solid once."""
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-        self.solids: list[dict[str, Any]] = []
-        self.known: dict[Any, int] = {}
-
-    def array(self, values: Any, kind: str) -> dict[str, Any]:
-        """Where an array stands."""
-        self.data.extend(b"\0" * (-len(self.data) % ALIGNED))
-        flat: NDArray[Any] = np.ascontiguousarray(values, dtype=kind)
-        start = len(self.data)
-        self.data.extend(flat.tobytes())
-        return {"at": start, "length": flat.size, "type": TYPES[kind]}
-
-    def solid(self, solid: Solid) -> int:
-        """The number of a solid, its vertices in steps of its box."""
-        low, high = solid.vertices.min(axis=0), solid.vertices.max(axis=0)
-        step = np.maximum(high - low, 1e-9) / FINE
-        cells = ((solid.vertices - low) / step).round().astype("<u2")
-        key = (cells.tobytes(), low.tobytes(), step.tobytes(), solid.faces.tobytes())
-        if key not in self.known:
-            self.known[key] = len(self.solids)
-            kind = "<u2" if len(cells) <= FINE else "<u4"
-            box = {"low": low.tolist(), "step": step.tolist(), "open": solid.is_open}
-            self.solids.append(box | {"vertices": self.array(cells.T, "<u2"), "faces": self.array(solid.faces, kind)})
-        return self.known[key]
-
-    def text(self, head: dict[str, Any]) -> str:
-        """All of it: the length of the head, the head as JSON, and the arrays."""
-        words = json.dumps({**head, "solids": self.solids}, allow_nan=False, separators=(",", ":")).encode()
-        words += b" " * (-(len(words) + ALIGNED) % ALIGNED)
-        whole = len(words).to_bytes(ALIGNED, "little") + words + bytes(self.data)
-        return base64.b64encode(gzip.compress(whole, 6, mtime=0)).decode()

@@ -21,7 +21,7 @@ WORLD = ""  # what carries an obstacle that does not move
 # by name what carries volumes, a link, an obstacle among `moving` or the world; and the volumes in its frame
 Bodies = tuple[tuple[str, str, tuple[Volume, ...]], ...]
 Pairs = tuple[tuple[str, str], ...]
-STATIC = {"bodies": REQUIRED, "pairs": REQUIRED, "moving": REQUIRED, "spheres": REQUIRED}
+STATIC = {"bodies": REQUIRED, "pairs": REQUIRED, "moving": REQUIRED, "spheres": REQUIRED, "exact": REQUIRED}
 SPHERES = "spheres"  # the name of the balls that are an input
 
 
@@ -34,6 +34,7 @@ def clearance(
     pairs: Pairs,
     moving: tuple[str, ...],
     spheres: int,
+    exact: bool,
 ) -> Outputs:
     """The least signed distance of pairs of bodies, negative where they overlap, and which pair it is, from 0.
 
@@ -46,8 +47,9 @@ def clearance(
         pairs: of bodies, by name.
         moving: names of obstacles whose poses are an input.
         spheres: how many balls are an input.
+        exact: whether the distance of two boxes is exact, or the quick lower bound of `linkwise.robot.distance`.
     """
-    found = _distances(machine, q, obstacles, bodies, pairs, moving, spheres)
+    found = _distances(machine, q, obstacles, bodies, pairs, moving, spheres, exact)
     distance, pair = found[0], 0.0
     for k, x in enumerate(found[1:], 1):
         pair = where(less(x, distance), float(k), pair)
@@ -65,9 +67,10 @@ def link_distances(
     pairs: Pairs,
     moving: tuple[str, ...],
     spheres: int,
+    exact: bool,
 ) -> Outputs:
     """The signed distance of each pair of bodies, with the arguments of `clearance`."""
-    return (_distances(machine, q, obstacles, bodies, pairs, moving, spheres),)
+    return (_distances(machine, q, obstacles, bodies, pairs, moving, spheres, exact),)
 
 
 @algorithm(
@@ -89,6 +92,7 @@ def _distances(
     pairs: Pairs,
     moving: tuple[str, ...],
     spheres: int,
+    exact: bool,
 ) -> list[Scalar]:
     tree, q = machine.complete(q)
     X_world, given, placed = world_poses(tree, q), iter(obstacles), {}
@@ -104,7 +108,7 @@ def _distances(
     if spheres:
         balls = next(given)
         placed[SPHERES] = [sphere(Vec3(*balls[k : k + 3]), balls[k + 3]) for k in range(0, 4 * spheres, 4)]
-    return [least(placed[a], placed[b]) for a, b in pairs]
+    return [least(placed[a], placed[b], exact) for a, b in pairs]
 
 
 def _pose(sixteen: Sequence[Scalar]) -> Pose:

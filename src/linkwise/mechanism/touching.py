@@ -82,7 +82,14 @@ def _always_touching(robot: Robot, volumes: Volumes, pairs: Sequence[tuple[str, 
 
 
 def _touch(first: Sequence[Volume], second: Sequence[Volume]) -> bool:
-    return any(distance(a, b) <= 0.0 for a in first for b in second if has_end(a) or has_end(b))
+    return any(_near(a, b) and distance(a, b) <= 0.0 for a in first for b in second if has_end(a) or has_end(b))
+
+
+def _near(a: Volume, b: Volume) -> bool:
+    """Whether two volumes may touch, by the balls around them."""
+    if not (isinstance(a, Rounded) and isinstance(b, Rounded)):
+        return True
+    return bool(math.dist(a.centre, b.centre) <= a.extent + b.extent)
 
 
 def _placements(robot: Robot, volumes: Volumes) -> Iterator[dict[str, list[Volume]]]:

@@ -1,6 +1,11 @@
 """Signed distances between volumes, over any scalar: negative is the depth to which they overlap.
 
 Spheres, capsules, boxes (with or without rounded edges) and half-spaces are known exactly, of a terrain a lower bound.
+So are two boxes if that is asked for; else, ten times faster, by the axis along which they are farthest apart: exactly
+where they overlap, and where a face or two edges that cross are nearest; at corners a lower bound, 1 / sqrt(3) of the
+distance at least. (A corner of their difference is nearest in a direction n between normals of faces of the difference,
+which have no obtuse angles with each other: with n = sum of l_i m_i, l_i >= 0, of three of these normals
+1 >= sum l_i^2 >= (sum l_i)^2 / 3, and sum l_i (m_i . n) = 1, so that some m_i . n is 1 / sqrt(3) at least.)
 A volume is a point, a segment or a box with a radius around it. Where the two of them without their radii cannot
 overlap (points and segments), the distance is that of nearest points; with a box it is that, or where they overlap the
 least shift that would part them, which is along a normal of their difference: one of their faces', or at right angles
@@ -22,7 +27,7 @@ TINY = 1e-30  # of a squared distance: where centres coincide, nothing is divide
 FAR = 1e30
 
 
-def least(first: Iterable[Volume], second: Sequence[Volume]) -> Scalar:
+def least(first: Iterable[Volume], second: Sequence[Volume], exact: bool = False) -> Scalar:
     """The least signed distance between volumes of one group and of another.
 
     Of pairs with the same sum of radii the least squared distance is found first, so that one root is taken for all.
@@ -38,12 +43,12 @@ def least(first: Iterable[Volume], second: Sequence[Volume]) -> Scalar:
             else:
                 values.append(_root(square) - radii)
         elif isinstance(a, Rounded) or isinstance(b, Rounded):
-            values.append(distance(a, b))
+            values.append(distance(a, b, exact))
     return reduce(minimum, [*(_root(square) - radii for radii, square in squares.items()), *values])
 
 
-def distance(a: Volume, b: Volume) -> Scalar:
-    """The signed distance between two volumes, or below a terrain's surface and above it a lower bound."""
+def distance(a: Volume, b: Volume, exact: bool = False) -> Scalar:
+    """The signed distance between two volumes; a lower bound above a terrain, and if not `exact` between boxes."""
     if not isinstance(b, Rounded):
         a, b = b, a
     if not isinstance(b, Rounded):
@@ -56,7 +61,7 @@ def distance(a: Volume, b: Volume) -> Scalar:
     if len(a.axes) < len(b.axes):
         a, b = b, a
     if len(a.axes) == 3:
-        return _from_box(a, b) - (a.radius + b.radius)
+        return _from_box(a, b, exact) - (a.radius + b.radius)
     return _root(_square(a, b)) - (a.radius + b.radius)
 
 
@@ -92,11 +97,13 @@ def _norm(v: Vec3) -> Scalar:
 # ---- boxes
 
 
-def _from_box(box: Rounded, other: Rounded) -> Scalar:
+def _from_box(box: Rounded, other: Rounded, exact: bool) -> Scalar:
     """The signed distance of a box from a point, a segment or another box, all without radii."""
     centre = _in_axes(box, other.centre - box.centre)
     edges = [_in_axes(box, axis) for axis in other.axes]
     depth = _overlap(box.half, centre, edges, other.half)
+    if len(edges) == 3 and not exact:
+        return depth
     if not edges:
         square = _point_square(box.half, centre)
     elif len(edges) == 1:
@@ -166,7 +173,7 @@ def _edge_squares(half: Sequence[float], centre: Vec3, edges: Sequence[Vec3], le
 def _overlap(half: Sequence[float], centre: Vec3, edges: Sequence[Vec3], lengths: Sequence[float]) -> Scalar:
     """The largest gap between a box at the origin and what has these edges, over all separating axes.
 
-    Negative where they overlap: the depth. Axes at right angles to edges that are parallel up to round-off are none.
+    It is never more than their distance, and negative where they overlap: the depth. Axes at right angles to edges that are parallel up to round-off are none.
     """
 
     def gap(n: Vec3) -> Scalar:

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
+import linkwise as lw
+from linkwise.mechanism.scene import STILL
+from linkwise.mechanism.touching import ALWAYS, ASKED, JOINED, SAME
+from linkwise.robot import HeightField
 from support.every_machine import sort
 from support.shaped import shaped
 from support.trees import gradient
-
-import linkwise as lw
-from linkwise.kernel.clearance import STILL
-from linkwise.mechanism.touching import ALWAYS, ASKED, JOINED, SAME
-from linkwise.robot import HeightField
 
 CHAIN = shaped(lw.random_tree(5, 6, kinds=("revolute",), branching=0.0, fixed=0.0))
 FLOOR = lw.Shape("floor", "plane", origin=lw.Pose.of((0.0, 0.0, -1.5)))
@@ -46,6 +46,11 @@ def test_least_of_all_pairs():
 def test_gradients_by_complex_step(exact):
     """Of every pair, spheres, capsules, boxes and planes among themselves, apart and overlapping."""
     near, q = lw.compile(CHAIN).clearance.among(OBSTACLES, exact=exact), positions(CHAIN, 3, 1)
+    if exact:  # boxes alone
+        boxes = [s.link for s in (*CHAIN.shapes, TABLE) if s.kind == "box"]
+        near = near.among([TABLE], exact=True, pairs=[], ignore=[s.link for s in CHAIN.shapes if s.kind != "box"])
+        assert near.pairs
+        assert {name for pair in near.pairs for name in pair} <= {*boxes}
     static = near.distances.static
     J, g, found = near.jacobian(q), near.gradient(q), near(q)
     for row, x in enumerate(q):
@@ -58,7 +63,7 @@ def test_gradients_by_complex_step(exact):
 def test_machines(name):
     """Distances are those of the opened tree where its loops close; derivatives are those along what leads."""
     machine = sort(name)
-    robot = shaped(machine.robot, size=0.02)
+    robot = shaped(machine.robot, kinds=("sphere", "capsule"), size=0.02, most=5)
     near = lw.compile(robot).clearance.among([BALL, ROD])
     q = machine.states(3)[0]
     dyn = lw.compile(robot)

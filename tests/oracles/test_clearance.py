@@ -6,12 +6,12 @@ import coal
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.shaped import shaped
 
 import linkwise as lw
 from linkwise.robot.distance import distance
 from linkwise.robot.volume import HalfSpace, cover_of
 from linkwise.vector import Vec3
+from support.shaped import shaped
 
 KINDS = ("sphere", "capsule", "box", "plane")
 AGREED = 1e-9

@@ -98,7 +98,9 @@ def test_quick_distance_of_boxes_is_a_bound():
             ratios.append(quick / true)
     assert 1.0 / math.sqrt(3.0) - ROUND < min(ratios) < 0.999 < max(ratios) < 1.0 + ROUND
     corner = Rounded(Vec3(2.0, 2.0, 2.0), a.axes, (0.5, 0.5, 0.5))
-    worst = distance(Rounded(Vec3(0.0, 0.0, 0.0), tuple(Pose().R), (0.5, 0.5, 0.5)), corner._replace(axes=tuple(Pose().R)))
+    worst = distance(
+        Rounded(Vec3(0.0, 0.0, 0.0), tuple(Pose().R), (0.5, 0.5, 0.5)), corner._replace(axes=tuple(Pose().R))
+    )
     assert worst == pytest.approx(1.0, abs=ROUND)  # of sqrt(3)
 
 

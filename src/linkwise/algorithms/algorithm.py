@@ -87,9 +87,9 @@ Signature = tuple[tuple[str, ...], dict[str, Shape]]
 class Derivation:
     """Which derivatives of which algorithm, taken by the graph.
 
-    For a "jacobian", pairs of output and input; of "rows" too, each of which depends on a part of the algorithm alone. For the "hessian" of a weighted sum by q, qd and qdd, or the
-    "hessian_vector" of it, one pair: the output and the input that has the weights. For a "linearization" the pairs of
-    forward dynamics. `asked` are the arguments of `derivative` that made it, where that did.
+    For a "jacobian", pairs of output and input; of "rows" too, each of which depends on a part of the algorithm alone.
+    For the "hessian" of a weighted sum by q, qd and qdd, or the "hessian_vector" of it, one pair: the output and the
+    input that has the weights. For a "linearization" the pairs of forward dynamics. `asked` are the arguments of `derivative` that made it, where that did.
     """
 
     base: Algorithm
@@ -193,7 +193,7 @@ class Algorithm:
         """Names of the inputs, and names and shapes of the outputs; an input as long as an empty argument is none."""
         if self.grown:
             return self.grown(arguments["order"])
-        return tuple(n for n in self.inputs if all(arguments.get(axis, True) for axis in INPUTS[n])), self.outputs
+        return tuple(n for n in self.inputs if all(arguments.get(str(axis), True) for axis in INPUTS[n])), self.outputs
 
     def order(self, arguments: Mapping[str, Any]) -> int:
         """How many rates of what surrounds the robot it needs."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import REQUIRED, Derivation, Outputs, algorithm
 from linkwise.algorithms.derivative_of import by_graph_alone
 from linkwise.algorithms.kinematics import world_poses
+from linkwise.mechanism.scene import SPHERES, WORLD, Bodies, Names
 from linkwise.robot.distance import FAR, least
-from linkwise.robot.volume import Volume, sphere
+from linkwise.robot.volume import sphere
 from linkwise.scalar import Scalar, less, minimum, where
 from linkwise.spatial import Pose
 from linkwise.vector import Mat3, Vec3
@@ -17,12 +18,8 @@ from linkwise.vector import Mat3, Vec3
 if TYPE_CHECKING:
     from linkwise.mechanism.machine import AnyMachine
 
-WORLD = ""  # what carries an obstacle that does not move
-# by name what carries volumes, a link, an obstacle among `moving` or the world; and the volumes in its frame
-Bodies = tuple[tuple[str, str, tuple[Volume, ...]], ...]
-Pairs = tuple[tuple[str, str], ...]
-STATIC = {"bodies": REQUIRED, "pairs": REQUIRED, "moving": REQUIRED, "spheres": REQUIRED, "exact": REQUIRED}
-SPHERES = "spheres"  # the name of the balls that are an input
+Pairs = tuple[Names, ...]
+STATIC: dict[str, Any] = dict.fromkeys(("bodies", "pairs", "moving", "spheres", "exact"), REQUIRED)
 
 
 @algorithm(inputs="q obstacles spheres", outputs={"distance": (), "pair": ()}, **STATIC)

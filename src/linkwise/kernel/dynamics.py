@@ -221,8 +221,9 @@ class Dynamics:
     def clearance(self) -> Clearance:
         """(q) -> distance, pair: how far the robot is from itself, and `among` obstacles; see `Clearance`."""
         from linkwise.kernel.clearance import Clearance
+        from linkwise.mechanism.scene import Scene
 
-        return Clearance(self.robot, self.options)
+        return Clearance(Scene(self.robot), self.options)
 
     def pose(self, q: Any, frame: str, *extra: Any) -> NDArray[np.float64]:
         """T_world_frame (..., 4, 4) of a frame or link; `extra` are the inputs that options add."""

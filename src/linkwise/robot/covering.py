@@ -7,7 +7,7 @@ and with the outlines of its cuts what is inside of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from linkwise.robot.geometry import Shape
 from linkwise.robot.mesh import triangles
-from linkwise.robot.volume import Cover, Rounded, Volume, capsule, cover_of
+from linkwise.robot.volume import Cover, Volume, capsule, cover_of
 from linkwise.vector import Vec3
 
 Array = NDArray[np.float64]
@@ -27,6 +27,8 @@ LARGE = 20_000  # triangles from which on it is cut in its middle alone, which t
 GAIN = 0.9  # of the error: a cut that leaves more of it is none
 SAMPLES = 4000  # points of a mesh, and of its cover, from which the cover's error is measured
 ROUGH = 400  # the same while cuts are compared
+WAYS = 150  # directions in which a capsule and what it contains are compared
+GOLDEN = math.pi * (1.0 + math.sqrt(5.0))  # turns by which points spread evenly
 SLACK = 1e-9  # by which capsules are wider than needed, for round-off
 
 
@@ -50,7 +52,8 @@ def covered(shape: Shape, parts: int = PARTS) -> Cover:
     """The volumes that a shape is or is covered by, in the frame of its link; a mesh by at most so many capsules."""
     if shape.kind != "mesh":
         return cover_of(shape)
-    return _mesh_cover(shape, parts, getattr(shape.path, "stat", lambda: None)())
+    state = shape.path.stat() if shape.path else None
+    return _mesh_cover(shape, parts, state and (state.st_mtime_ns, state.st_size))
 
 
 @lru_cache(maxsize=256)
@@ -66,21 +69,26 @@ def _mesh_cover(shape: Shape, parts: int, _: Any) -> Cover:
 
 
 def fitted(mesh: Array, parts: int) -> list[Fit]:
-    """Capsules that contain all triangles (n, 3, 3): the one that sticks out most is cut in two, as long as it helps."""
+    """Capsules that contain all triangles (n, 3, 3): what sticks out most is cut in two, as long as that helps."""
     rough = _measured(mesh, ROUGH)
     pieces: list[Piece] = [_refined(mesh, _fit(mesh))]
-    errors = rough([fit for _, fit in pieces])
+    errors = rough(_fits(pieces))
     while len(pieces) < parts:
         worst = int(np.argmax(errors))
         others = pieces[:worst] + pieces[worst + 1 :]
-        tries = [(max(rough([fit for _, fit in (*others, *two)])), two) for two in _cuts(pieces[worst])]
-        if not tries:
+        two = min(_cuts(pieces[worst]), key=lambda two: max(rough(_fits([*others, *two]))), default=None)
+        if two is None:
             break
-        cut = [*others, *(_refined(*piece) for piece in min(tries, key=lambda found: found[0])[1])]
-        now = rough([fit for _, fit in cut])
+        ways = [[*others, *two], [*others, *(_refined(*piece) for piece in two)]]
+        cut = min(ways, key=lambda way: max(rough(_fits(way))))
+        now = rough(_fits(cut))
         if max(now) > GAIN * max(errors):
             break
         pieces, errors = cut, now
+    return _fits(pieces)
+
+
+def _fits(pieces: Iterable[Piece]) -> list[Fit]:
     return [fit for _, fit in pieces]
 
 
@@ -155,12 +163,12 @@ def _circle(points: Array) -> Array:
     return min((boxed, centre), key=lambda c: float(((points - c) ** 2).sum(axis=1).max()))
 
 
-def _about(points: Array, on: Array, axis: Array) -> Fit:
-    """The smallest capsule about points whose axis is on a line."""
+def _about(points: Array, on: Array, axis: Array, wider: float = 1.0) -> Fit:
+    """The shortest capsule about points whose axis is on a line, as slender as can be, or so many times wider."""
     axis = axis / np.linalg.norm(axis)
     z = (points - on) @ axis
     squares = np.maximum(((points - on) ** 2).sum(axis=1) - z * z, 0.0)
-    radius = float(np.sqrt(squares.max()))
+    radius = float(np.sqrt(squares.max())) * wider
     caps = np.sqrt(np.maximum(radius * radius - squares, 0.0))
     low, high = float((z + caps).min()), float((z - caps).max())
     if low > high:  # the ends' balls hold all that is between them: one ball will do
@@ -170,21 +178,27 @@ def _about(points: Array, on: Array, axis: Array) -> Fit:
 
 
 def _refined(mesh: Array, fit: Fit) -> Piece:
-    """Triangles with a smaller capsule near one, by a search over lines."""
+    """Triangles with a capsule near one that sticks out less of their convex hull, by a search over lines and radii."""
     from scipy.optimize import minimize
 
     points = _hull(mesh)
     middle, length = 0.5 * (fit.a + fit.b), float(np.linalg.norm(fit.b - fit.a))
     axis = (fit.b - fit.a) / length if length > 1e-9 else _principal(points)[0]
     across, scale = np.linalg.svd(axis[None])[2][1:], max(fit.radius, 1e-9)
+    ways = _on_ball(WAYS)
+    wide = (points @ ways.T).max(axis=0)
 
     def moved(x: Array) -> Fit:
-        return _about(points, middle + scale * x[:2] @ across, axis + x[2:] @ across)
+        return _about(points, middle + scale * x[:2] @ across, axis + x[2:4] @ across, 1.0 + abs(x[4]))
 
-    start = np.vstack([np.zeros(4), 0.1 * np.eye(4)])
-    options = {"maxfev": 250, "initial_simplex": start}
-    best = moved(minimize(lambda x: moved(x).size, np.zeros(4), method="Nelder-Mead", options=options).x)
-    return mesh, best if best.size < fit.size else fit
+    def over(f: Fit) -> float:  # of convex bodies that is the largest difference of their extents
+        beyond = np.maximum(ways @ f.a, ways @ f.b) + f.radius - wide
+        return float(beyond.max() + 0.1 * beyond.mean())
+
+    start = np.vstack([np.zeros(5), 0.1 * np.eye(5)])
+    options = {"maxfev": 300, "initial_simplex": start}
+    best = moved(minimize(lambda x: over(moved(x)), np.zeros(5), method="Nelder-Mead", options=options).x)
+    return mesh, best if over(best) < over(fit) else fit
 
 
 def _measured(mesh: Array, samples: int) -> Callable[[list[Fit]], list[float]]:
@@ -215,17 +229,21 @@ def _beside(points: Array, fit: Fit) -> Array:
 
 def _on_capsule(fit: Fit, count: int) -> Array:
     """Points spread over the surface of a capsule."""
-    k = np.arange(count) + 0.5
-    z, turn = 1.0 - 2.0 * k / count, math.pi * (1.0 + math.sqrt(5.0)) * k
-    flat = np.sqrt(1.0 - z * z)
-    ball = np.stack([flat * np.cos(turn), flat * np.sin(turn), z], axis=1) * fit.radius
-    d = fit.b - fit.a
+    ball, d = _on_ball(count) * fit.radius, fit.b - fit.a
     if not float(d @ d) > 0.0:
         return fit.a + ball
     caps = np.where((ball @ d > 0.0)[:, None], fit.b, fit.a) + ball
-    across = np.linalg.svd(d[None])[2][1:]
-    side = fit.a + (k / count)[:, None] * d
-    return np.concatenate([caps, side + fit.radius * (np.cos(turn)[:, None] * across[0] + np.sin(turn)[:, None] * across[1])])
+    k = np.arange(count) + 0.5
+    ring = np.column_stack([np.cos(GOLDEN * k), np.sin(GOLDEN * k)]) @ np.linalg.svd(d[None])[2][1:]
+    return np.concatenate([caps, fit.a + (k / count)[:, None] * d + fit.radius * ring])
+
+
+def _on_ball(count: int) -> Array:
+    """Points spread over the surface of a ball of radius one."""
+    k = np.arange(count) + 0.5
+    z = 1.0 - 2.0 * k / count
+    flat = np.sqrt(1.0 - z * z)
+    return np.stack([flat * np.cos(GOLDEN * k), flat * np.sin(GOLDEN * k), z], axis=1)
 
 
 def _on_triangles(mesh: Array, count: int) -> Array:

@@ -173,7 +173,8 @@ def _edge_squares(half: Sequence[float], centre: Vec3, edges: Sequence[Vec3], le
 def _overlap(half: Sequence[float], centre: Vec3, edges: Sequence[Vec3], lengths: Sequence[float]) -> Scalar:
     """The largest gap between a box at the origin and what has these edges, over all separating axes.
 
-    It is never more than their distance, and negative where they overlap: the depth. Axes at right angles to edges that are parallel up to round-off are none.
+    It is never more than their distance, and negative where they overlap: the depth. Axes at right angles to edges that
+    are parallel up to round-off are none.
     """
 
     def gap(n: Vec3) -> Scalar:

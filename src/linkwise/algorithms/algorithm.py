@@ -89,7 +89,8 @@ class Derivation:
 
     For a "jacobian", pairs of output and input; of "rows" too, each of which depends on a part of the algorithm alone.
     For the "hessian" of a weighted sum by q, qd and qdd, or the "hessian_vector" of it, one pair: the output and the
-    input that has the weights. For a "linearization" the pairs of forward dynamics. `asked` are the arguments of `derivative` that made it, where that did.
+    input that has the weights. For a "linearization" the pairs of forward dynamics. `asked` are the arguments of
+    `derivative` that made it, where that did.
     """
 
     base: Algorithm

@@ -217,9 +217,13 @@ class Dynamics:
         """(q, qd, qdd) -> derivatives (nb, 3 or 6, nv) of what `link_motions` gives, by q, qd and qdd."""
         return self._kernel(alg.kinematics_derivatives)
 
-    @cached_property
+    @property
     def clearance(self) -> Clearance:
         """(q) -> distance, pair: how far the robot is from itself, and `among` obstacles; see `Clearance`."""
+        return self._clearance
+
+    @cached_property
+    def _clearance(self) -> Clearance:
         from linkwise.kernel.clearance import Clearance
         from linkwise.mechanism.scene import Scene
 

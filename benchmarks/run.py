@@ -15,6 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def main() -> None:
+    import clearance
     import closed
     import derivatives
     import elastic
@@ -48,6 +49,7 @@ def main() -> None:
         "closed": closed.run,
         "platforms": platforms.run,
         "rates": rates.run,
+        "clearance": clearance.run,
         "planning": planning.run,
         "paths": paths.run,
         "walking": walking.run,

@@ -23,7 +23,7 @@ import linkwise as lw
 from linkwise import motion, walking
 from linkwise.planning.constraints import base_motion
 from linkwise.planning.point import Point
-from linkwise.robot import Course, Curve, Diagnostic
+from linkwise.robot import Course, Curve, Diagnostic, HeightField
 from linkwise.robot.coupling import couplings
 from linkwise.robot.joint import KINDS
 from linkwise.robot.joint.screw import Screw
@@ -177,6 +177,15 @@ def kernels():
     return [(k, [rng.uniform(0.1, 0.2, s) for s in k.inputs.values()]) for k in every]
 
 
+def clearance():
+    """Of an arm above ground, with a plane."""
+    arm = lw.load("rr")
+    shapes = [lw.Shape(link.name, "sphere", 0.05, role="collision") for link in arm.links]
+    ground = HeightField("ground", [[-3.0, -3.0], [-3.0, -2.9]], (1.0, 1.0))
+    wall = lw.Shape("wall", "plane", origin=lw.Pose.of((-9.0, 0.0, 0.0), (0.0, 1.5, 0.0)))
+    return lw.compile(arm.replace(shapes=shapes)).clearance.among([ground, wall])
+
+
 ONES = {
     "kinds of joints": (lambda: [*KINDS.values(), Screw(0.3)], lambda kinds: [(k.name, k.units) for k in kinds]),
     "kernels": (kernels, lambda pairs: [(k.inputs, k.outputs, k.count(), k(*x)) for k, x in pairs]),
@@ -207,6 +216,8 @@ ONES = {
         ],
         None,
     ),
+    "clearance": (clearance, lambda c: (c.pairs, c.left_out, c.covers, c.reach, c(c.scene.robot.q()))),
+    "what clearance looks at": (lambda: [clearance().covers, *clearance().left_out], None),
     "robots": (
         lambda: [lw.load(n) for n in lw.list_robots()],
         None,

@@ -16,6 +16,9 @@ if TYPE_CHECKING:  # what comes when it is first asked for; the table below has 
     from linkwise.algorithms.centroidal import com_jacobian as com_jacobian
     from linkwise.algorithms.classical import classical_acceleration as classical_acceleration
     from linkwise.algorithms.classical import component_acceleration as component_acceleration
+    from linkwise.algorithms.clearance import clearance as clearance
+    from linkwise.algorithms.clearance import link_distance_derivatives as link_distance_derivatives
+    from linkwise.algorithms.clearance import link_distances as link_distances
     from linkwise.algorithms.closure import drive_jacobian as drive_jacobian
     from linkwise.algorithms.closure import share as share
     from linkwise.algorithms.closure import tree_jacobian as tree_jacobian
@@ -73,6 +76,7 @@ lazy(
         "algorithm": "Algorithm World algorithm",
         "centroidal": "centre_of_mass centroidal_matrix centroidal_momentum com_jacobian",
         "classical": "classical_acceleration component_acceleration",
+        "clearance": "clearance link_distance_derivatives link_distances",
         "closure": "drive_jacobian share tree_jacobian tree_jerks tree_motion tree_positions",
         "coriolis": "coriolis_matrix",
         "derivative_of": "derivative",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from math import inf
+from math import inf, prod
 from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
@@ -17,7 +17,7 @@ from linkwise.scalar import Scalar
 from linkwise.spatial import Motion, Pose, Wrench
 from linkwise.vector import ZERO3, Vec3, cross
 
-# widths that a shape may name
+# widths that a shape may name: those of `sizes`, and static arguments that are tuples or whole numbers
 Shape = tuple[str | int, ...]
 Outputs = tuple[Sequence[Scalar], ...]
 INPUTS: dict[str, Shape] = {
@@ -32,6 +32,8 @@ INPUTS |= {"q_load": ("nl",), **dict.fromkeys(LOADS[1:], ("nj",))}
 # what a controller is to follow, of the joints alone
 REFERENCES = ("q_ref", "qd_ref", "qdd_ref", "qddd_ref", "qdddd_ref")
 INPUTS |= {"q_ref": ("nl",), **dict.fromkeys(REFERENCES[1:], ("nj",))}
+# obstacles that move: their poses, and balls by centre and radius
+INPUTS |= {"obstacles": ("moving", 4, 4), "spheres": ("spheres", 4)}
 # what may be given on wheels, where positions have no velocities of their own
 ROLLING = {"q", "qd", "qdd", "tau", "given", "force", "weights"}
 
@@ -85,9 +87,10 @@ Signature = tuple[tuple[str, ...], dict[str, Shape]]
 class Derivation:
     """Which derivatives of which algorithm, taken by the graph.
 
-    For a "jacobian", pairs of output and input. For the "hessian" of a weighted sum by q, qd and qdd, or the
-    "hessian_vector" of it, one pair: the output and the input that has the weights. For a "linearization" the pairs of
-    forward dynamics. `asked` are the arguments of `derivative` that made it, where that did.
+    For a "jacobian", pairs of output and input; of "rows" too, each of which depends on a part of the algorithm alone.
+    For the "hessian" of a weighted sum by q, qd and qdd, or the "hessian_vector" of it, one pair: the output and the
+    input that has the weights. For a "linearization" the pairs of forward dynamics. `asked` are the arguments of
+    `derivative` that made it, where that did.
     """
 
     base: Algorithm
@@ -166,11 +169,11 @@ class Algorithm:
         names = self.signature(arguments)[0]
         if len(inputs) != len(names):
             raise InputError(f"{self.name}: expected {len(names)} inputs ({', '.join(names)}), got {len(inputs)}.")
-        widths, flat = sizes(robot), []
+        widths, flat = widths_of(robot, arguments), []
         for name, given in zip(names, inputs, strict=True):
             single = not INPUTS[name]
             flat.append([given] if single and not isinstance(given, Sequence) else list(given))
-            width = 1 if single else widths[str(INPUTS[name][0])]
+            width = prod(widths[axis] if isinstance(axis, str) else axis for axis in INPUTS[name])
             if len(flat[-1]) != width:
                 raise InputError(f"{self.name}: expected {width} numbers for {name}, got {len(flat[-1])}.")
         from linkwise.mechanism.machine import machine_of  # for a call that is slow anyway
@@ -188,8 +191,10 @@ class Algorithm:
         return result[0] if len(result) == 1 else result
 
     def signature(self, arguments: Mapping[str, Any]) -> Signature:
-        """Names of the inputs, and names and shapes of the outputs."""
-        return self.grown(arguments["order"]) if self.grown else (self.inputs, self.outputs)
+        """Names of the inputs, and names and shapes of the outputs; an input as long as an empty argument is none."""
+        if self.grown:
+            return self.grown(arguments["order"])
+        return tuple(n for n in self.inputs if all(arguments.get(str(axis), True) for axis in INPUTS[n])), self.outputs
 
     def order(self, arguments: Mapping[str, Any]) -> int:
         """How many rates of what surrounds the robot it needs."""
@@ -276,7 +281,7 @@ def algorithm(
         outputs: name and shape of each, with widths nq, nv, nu (of tau), nb (moving bodies), nt and nr (positions and
             velocities of all joints, those that follow too), nc (cut joints; left out of the results of an open tree),
             np (parameters), nm (drives), ne (motors behind springs), nl and nj (positions and velocities of joints
-            without those) or numbers.
+            without those), static arguments (as many as a tuple has) or numbers.
         uses: which of "gravity external base_motion" it takes from its `world`.
         torques_only: its outputs depend on the base parameters only, so bodies may be realigned and regrouped.
         rates: how many rates of what it takes from its `world` it needs.
@@ -325,6 +330,12 @@ def sizes(robot: Robot) -> dict[str, int]:
         "np": len(robot.parameter_names),
     }
     return widths | {"nm": len(robot.motors), "ne": elastic, "nl": robot.nq - elastic, "nj": robot.nv - elastic}
+
+
+def widths_of(robot: Robot, arguments: Mapping[str, Any]) -> dict[str, int]:
+    """The widths that shapes may name, those of static arguments among them."""
+    counts = {k: len(v) if isinstance(v, tuple) else v for k, v in arguments.items() if isinstance(v, (tuple, int))}
+    return sizes(robot) | counts
 
 
 def external_on_bodies(tree: Tree, wrenches: Mapping[str, Wrench]) -> dict[int, Wrench]:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import REQUIRED, Outputs, World, algorithm, flat_pose
+from linkwise.robot.placement import step
+from linkwise.robot.placement import world_poses as world_poses
 from linkwise.robot.tree import Tree
-from linkwise.rotation import Turn
 from linkwise.scalar import Scalar
 from linkwise.spatial import Motion, Pose
 from linkwise.vector import Vec3, cross
@@ -129,14 +130,6 @@ def world_pose(tree: Tree, q: Sequence[Scalar], i: int) -> Pose:
     return _chain_poses(tree, q, tree.ancestors(i))[-1] if i else Pose()
 
 
-def world_poses(tree: Tree, q: Sequence[Scalar]) -> list[Pose]:
-    """Poses of all bodies in the world, the base first."""
-    X_world = [Pose()]
-    for body in tree.bodies[1:]:
-        X_world.append(X_world[body.parent] @ _plain(*body.pose(q)))
-    return X_world
-
-
 def link_velocities(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], world: World) -> list[Motion]:
     """Velocity of each body's origin and its angular velocity, in its own axes."""
     v = [world.base_velocity]
@@ -180,7 +173,7 @@ def _chain_poses(tree: Tree, q: Sequence[Scalar], chain: list[int]) -> list[Pose
     """World poses of the bodies of a chain of ancestors, from the base outwards."""
     X, found = Pose(), []
     for k in reversed(chain):
-        X = X @ _plain(*tree.bodies[k].pose(q))
+        X = X @ step(*tree.bodies[k].pose(q))
         found.append(X)
     return found
 
@@ -199,7 +192,3 @@ def _chain_velocities(tree: Tree, qd: Sequence[Scalar], chain: list[int], X_worl
 def _at(v: Motion, lever: Vec3) -> Motion:
     """The velocity of a body at another of its points."""
     return Motion(v.linear + cross(v.angular, lever), v.angular)
-
-
-def _plain(R: Any, p: Vec3) -> Pose:
-    return Pose(R.matrix() if isinstance(R, Turn) else R, p)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwise.algorithms.algorithm import INPUTS, Algorithm, Cheapest, Derivation
+from linkwise.algorithms.algorithm import INPUTS, REQUIRED, Algorithm, Cheapest, Derivation
 from linkwise.errors import InputError
 from linkwise.graph.derivative import along, gradient, jacobian
 
@@ -29,10 +29,15 @@ def evaluate(
         inputs = [named[name] for name in algorithm.signature(arguments)[0]]
         return algorithm.function(machine, *inputs, **surroundings, **arguments)
     base = derives.base
-    own = arguments if derives.asked else {k: v[0] if isinstance(v, Cheapest) else v for k, v in base.static.items()}
+    own = arguments if derives.asked else {k: _chosen(v, arguments.get(k)) for k, v in base.static.items()}
     outputs = base.signature(own)[1]
     values = dict(zip(outputs, evaluate(base, machine, named, surroundings, own), strict=True))
     return _KINDS[derives.kind](machine, named, values, derives)
+
+
+def _chosen(default: Any, given: Any) -> Any:
+    """A static argument of what is differentiated: its own, or where it has none that of the derivative."""
+    return given if default is REQUIRED else default[0] if isinstance(default, Cheapest) else default
 
 
 def _jacobians(machine: AnyMachine, named: Named, values: Named, derives: Derivation) -> list[list[Any]]:
@@ -46,7 +51,8 @@ def _jacobians(machine: AnyMachine, named: Named, values: Named, derives: Deriva
                     f"derivative by {x}: {derives.base.name} is compiled without that input."
                     f" Add the option of lw.compile that makes it one; its inputs are {', '.join(named)}."
                 )
-        rows = jacobian(values[output], [leaf for x in wanted for leaf in _leaves_of(machine, named, x)])
+        leaves = [leaf for x in wanted for leaf in _leaves_of(machine, named, x)]
+        rows = jacobian(values[output], leaves, "reverse" if derives.kind == "rows" else "auto")
         at = 0
         for x in wanted:
             width = len(_leaves_of(machine, named, x))
@@ -86,6 +92,7 @@ def _linearization(machine: AnyMachine, named: Named, values: Named, derives: De
 
 _KINDS = {
     "jacobian": _jacobians,
+    "rows": _jacobians,
     "hessian": _hessian,
     "hessian_vector": _hessian_vector,
     "linearization": _linearization,

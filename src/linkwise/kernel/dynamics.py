@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
 from linkwise.kernel.size import kernel_of
 from linkwise.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from linkwise.kernel.clearance import Clearance
 
 NONE = object()  # where an algorithm has no axes to choose
 
@@ -213,6 +216,18 @@ class Dynamics:
     def kinematics_derivatives(self) -> Kernel:
         """(q, qd, qdd) -> derivatives (nb, 3 or 6, nv) of what `link_motions` gives, by q, qd and qdd."""
         return self._kernel(alg.kinematics_derivatives)
+
+    @property
+    def clearance(self) -> Clearance:
+        """(q) -> distance, pair: how far the robot is from itself, and `among` obstacles; see `Clearance`."""
+        return self._clearance
+
+    @cached_property
+    def _clearance(self) -> Clearance:
+        from linkwise.kernel.clearance import Clearance
+        from linkwise.mechanism.scene import Scene
+
+        return Clearance(Scene(self.robot), self.options)
 
     def pose(self, q: Any, frame: str, *extra: Any) -> NDArray[np.float64]:
         """T_world_frame (..., 4, 4) of a frame or link; `extra` are the inputs that options add."""

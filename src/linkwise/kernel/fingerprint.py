@@ -39,4 +39,4 @@ def _name(algorithm: Algorithm) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
-    return all(map(_is_plain, value)) if type(value) in (tuple, list) else type(value) in PLAIN
+    return all(map(_is_plain, value)) if isinstance(value, (tuple, list)) else type(value) in PLAIN

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.algorithms.algorithm import INPUTS, MOTION, Algorithm, Cheapest, sizes
+from linkwise.algorithms.algorithm import INPUTS, MOTION, Algorithm, Cheapest, widths_of
 from linkwise.backend.call import caller
 from linkwise.backend.program_cache import recalled
 from linkwise.errors import InputError, LinkwiseError
@@ -80,7 +80,7 @@ def ports(
     robot: Robot, algorithm: Algorithm, options: Options, arguments: dict[str, Any]
 ) -> tuple[list[Port], list[Port], list[Port]]:
     """The standard inputs of a kernel, those that options add, and its outputs."""
-    widths = sizes(robot)
+    widths = widths_of(robot, arguments)
     names, shapes = algorithm.signature(arguments)
     standard = [Port(name, _shape(INPUTS[name], widths)) for name in names]
     extra = options.ports(robot, algorithm, algorithm.order(arguments))

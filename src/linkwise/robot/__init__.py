@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # what comes when it is first asked for; the table below has 
     from linkwise.robot.drive import Motor as Motor
     from linkwise.robot.drive import Spring as Spring
     from linkwise.robot.geometry import Shape as Shape
+    from linkwise.robot.height_field import HeightField as HeightField
     from linkwise.robot.joint import Course as Course
     from linkwise.robot.joint import Curve as Curve
     from linkwise.robot.joint import Joint as Joint
@@ -34,6 +35,7 @@ lazy(
         "diagnose": "Diagnostic",
         "drive": "Drive Friction Limits Motor Spring",
         "geometry": "Shape",
+        "height_field": "HeightField",
         "joint": "Course Curve Joint Mimic",
         "link": "Frame Link",
         "loop": "Loop",

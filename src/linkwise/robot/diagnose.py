@@ -53,7 +53,27 @@ def diagnose(robot: Robot) -> tuple[Diagnostic, ...]:
     for body in Tree.of(robot.rigid()).bodies[1:]:
         if body.link and not any(body.inertia.parameters()) and not body.armature:
             found.append(Diagnostic("warning", f"link {body.link!r}", "moves but has neither mass nor inertia"))
-    return (*found, *(Diagnostic("warning", f"joint {j.name!r}", text) for j in robot.joints for text in _of_drive(j)))
+    found += [Diagnostic("warning", f"joint {j.name!r}", text) for j in robot.joints for text in _of_drive(j)]
+    return (*found, *_of_shapes(robot))
+
+
+def _of_shapes(robot: Robot) -> Iterator[Diagnostic]:
+    """Which pairs of links clearance leaves out; no file is opened for that."""
+    shapes = [s for s in robot.shapes if s.is_collision]
+    links = {s.link: None for s in shapes}
+    if len(links) < 2:
+        return
+    from linkwise.mechanism.touching import ALWAYS, self_pairs
+    from linkwise.robot.volume import cover_of
+
+    meshes = {s.link for s in shapes if s.kind == "mesh"}
+    known = {n: [v for s in shapes if s.link == n for v in cover_of(s).volumes] for n in links if n not in meshes}
+    _, left = self_pairs(robot, known)
+    for pair in (x for x in left if x.reason == ALWAYS):
+        yield Diagnostic("info", f"links {pair.a!r} and {pair.b!r}", f"{ALWAYS}: clearance leaves this pair out")
+    if meshes:
+        said = f"links with meshes, which are opened when it is asked for: {len(meshes)} of {len(links)}"
+        yield Diagnostic("info", "clearance", f"{said}; dyn.clearance.left_out names the pairs that it leaves out")
 
 
 def _of_drive(joint: Joint) -> Iterator[str]:

@@ -105,7 +105,7 @@ class Clearance:
 
     @cached_property
     def kernel(self) -> Kernel:
-        """(q) -> distance, pair: what a call does, with the pair as a number."""
+        """(q) -> distance, pair, which is what a call does, but with the pair as a float."""
         return self._kernel(alg.clearance)
 
     @cached_property
@@ -150,9 +150,9 @@ class Clearance:
 
     @property
     def reach(self) -> NDArray[np.float64]:
-        """How fast each of `distances` can change at most: (pairs, nv of `robot.opened()`), m for a rad or m.
+        """Bounds (pairs, nv of `robot.opened()`) of how fast each of `distances` can change, m for a rad or m.
 
-        Between positions q0 and q1 of an open tree distances change by at most reach @ |difference(q0, q1)|; where
+        Between positions q0 and q1 of an open tree distances change by at most reach @ abs(difference(q0, q1)); where
         `distances` are lower bounds (boxes at their corners, terrain), links still are at least distances(q0) less that
         apart. Motion of obstacles is not counted.
         """

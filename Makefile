@@ -12,7 +12,7 @@ SEEN   := .venv/browser
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## run the demonstration
+demo: $(READY) ## make gallery.html: a dozen machines in motion, Pinocchio's table, the sources' experiments
 	@echo "==> demo"
 	@$(BIN)/python examples/demo.py
 

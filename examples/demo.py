@@ -1,82 +1,116 @@
-"""Inverse dynamics of real robots, checked against Pinocchio and timed beside it. Run by `make demo`."""
+"""A gallery of machines in motion, torques beside Pinocchio's, the experiments of the sources. Run by `make demo`."""
 
-from __future__ import annotations
-
+import argparse
+import os
 import sys
+import time
+import webbrowser
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 
-import numpy as np
-
-import linkwise as lw
-
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent / "benchmarks")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "benchmarks")]
+
+import gallery  # noqa: E402
+from machines import CARDS  # noqa: E402
+from rich.console import Console  # noqa: E402
+
+GALLERY, REPORT = Path("gallery.html"), Path("report.html")
+HEAD = ("robot", "joints", "mul", "add", "Linkwise", "Pinocchio", "faster", "difference")
+console = Console(highlight=False, soft_wrap=True)
 
 
-def first_steps() -> None:
-    """Torques of a small arm along a swing, from a URDF file."""
-    robot = lw.load(HERE / "arm.urdf")
-    dyn = lw.compile(robot)
-    t = np.linspace(0.0, 1.0, 5)[:, None]
-    amplitude = np.array([0.8, 0.5, -0.7])
-    q = amplitude * (1 - np.cos(np.pi * t))
-    qd = amplitude * np.pi * np.sin(np.pi * t)
-    qdd = amplitude * np.pi**2 * np.cos(np.pi * t)
-    tau = dyn.inverse_dynamics(q, qd, qdd)
-    print(f"{robot.name}: a swing of one second, torques in N m")
-    print("    time " + "".join(f"{name:>10}" for name in robot.names))
-    for time, row in zip(t[:, 0], tau, strict=True):
-        print(f"  {time:5.2f} s" + "".join(f"{x:10.3f}" for x in row))
-    operations = dyn.inverse_dynamics.count()
-    print(f"  compiled to {operations['mul']} multiplications and {operations['add']} additions; the first line of its"
-          " symbolic listing that names a link's angular velocity:")  # fmt: skip
-    line = next(x for x in dyn.inverse_dynamics.listing().splitlines() if x.startswith("omega"))
-    print(f"    {line}\n")
+@contextmanager
+def part(title: str) -> Iterator[None]:
+    """A part of the demonstration: its title, what it says, and how long it took."""
+    console.print(f"[bold]{title}")
+    start = time.perf_counter()
+    yield
+    console.print(f"  [dim]{time.perf_counter() - start:.0f} s[/]\n")
 
 
-def real_robots() -> bool:
-    """Panda, UR5 and TALOS: agreement with Pinocchio, and time a row beside its one-thread batch call."""
+def machines() -> list[gallery.Made]:
+    """All cards, a line each."""
+    cards = []
+    for card in CARDS:
+        with console.status(f"{card.title} ..."):
+            cards.append(gallery.made(card))
+        found = cards[-1]
+        console.print(f"  {found.seconds:5.1f} s  {card.title}: ", end="")
+        console.print(found.failure or found.number, markup=False, style="red" if found.failure else None)
+    return cards
+
+
+def against_pinocchio() -> tuple[str, bool]:
+    """Panda, UR5 and TALOS beside Pinocchio's one-thread batch call, as a table; and whether torques agree."""
     import inverse_dynamics
     import robots
 
     if not robots.has("pinocchio"):
-        print("Pinocchio is not installed here: `make demo` installs it.")
-        return True
-    good = True
-    print(f"inverse dynamics, batches of {inverse_dynamics.BATCH}, one core, without friction")
-    head = ("joints", 7), ("mul", 7), ("add", 7), ("Linkwise", 13), ("Pinocchio", 14), ("faster", 9), ("difference", 13)
-    print(f"  {'robot':8}" + "".join(f"{title:>{width}}" for title, width in head))
+        console.print("  Pinocchio is not installed here: `make demo` installs it.")
+        return "", True
+    rows, good = [], True
+    console.print(f"  {HEAD[0]:8}" + "".join(f"{title:>12}" for title in HEAD[1:]))
     for name in robots.FILES:
-        r = inverse_dynamics.measure(name)
+        with console.status(f"{name} ..."):
+            r = inverse_dynamics.measure(name)
         ours, theirs = r["ns a row"]["linkwise"]["best"], r["ns a row"]["Pinocchio, rneaInParallel(1)"]["best"]
         error = r["difference"]["Pinocchio, rneaInParallel(1)"]
         good &= error < 1e-10
-        operations = r["operations"]
-        print(f"  {name:8}{r['nv']:7}{operations['mul']:7}{operations['add']:7}{ours:10.1f} ns{theirs:11.1f} ns"
-              f"{theirs / ours:8.1f}x{error:13.1e}")  # fmt: skip
-    return good
+        counts = (str(r["nv"]), *(str(r["operations"][kind]) for kind in ("mul", "add")))
+        times = (f"{ours:.1f} ns", f"{theirs:.1f} ns", f"{theirs / ours:.1f}x", f"{error:.1e}")
+        rows.append((name, *counts, *times))
+        console.print(f"  {name:8}" + "".join(f"{x:>12}" for x in rows[-1][1:]))
+    note = (
+        f"Batches of {inverse_dynamics.BATCH} random states, one core, without friction; Pinocchio's rneaInParallel"
+        " with one thread. Times a row are the best of many rounds in which both took turns, on the machine that made"
+        " this page. The difference is the largest over the batch, relative to the largest torque."
+    )
+    return gallery.table(HEAD, rows, "Inverse dynamics beside Pinocchio", note), good
 
 
 def sources() -> bool:
-    """The experiments of the sources, into a report."""
+    """The experiments of the sources into a report, as many at a time as there are cores."""
     from papers.experiments import EXPERIMENTS, run
     from papers.html import write
 
-    print("\nexperiments of the sources")
-    found = []
-    for name in EXPERIMENTS:
-        found.append(run(name))
-        print(f"  {name}: {found[-1].finding}")
-    report = Path("report.html").resolve()
-    write(found, report)
-    print(f"  tables, plots and assumptions: {report}")
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        tasks = {name: pool.submit(run, name) for name in EXPERIMENTS}
+        found = []
+        for name, task in tasks.items():
+            with console.status(f"{name} ..."):
+                found.append(task.result())
+            console.print(f"  {name}: {found[-1].finding}", markup=False)
+    write(found, REPORT)
     return all(experiment.agrees for experiment in found)
 
 
-if __name__ == "__main__":
-    first_steps()
-    if not real_robots():
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--open", action="store_true", help="open gallery.html in the browser at the end")
+    opens = parser.parse_args().open
+    with part("machines in motion"):
+        cards = machines()
+        gallery.write(GALLERY, cards)
+        console.print(f"  page: {GALLERY.resolve()}")
+    with part("inverse dynamics beside Pinocchio"):
+        table, agrees = against_pinocchio()
+        gallery.write(GALLERY, cards, table=table)
+    if not agrees:
         sys.exit("The torques differ from Pinocchio's: this should not happen; please report it.")
-    if not sources():
+    with part("experiments of the sources"):
+        good = sources()
+        gallery.write(GALLERY, cards, table=table, report=REPORT.name)
+        console.print(f"  tables, plots and assumptions: {REPORT.resolve()}")
+    console.print(f"[bold]Look:[/] {GALLERY.resolve()}\nThen README.md, or docs/guide.md for all a kernel can do.")
+    if opens:
+        webbrowser.open(GALLERY.resolve().as_uri())
+    if not good:
         sys.exit("An experiment does not give what it should: this should not happen; please report it.")
-    print("\nNext: README.md for ten lines of Python, docs/guide.md for all a kernel can do, `make bench` for figures.")
+
+
+if __name__ == "__main__":
+    main()

@@ -153,7 +153,8 @@ class Drawing {
             box.expandByPoint(new THREE.Vector3(...points.slice(k, k + 3)).applyQuaternion(this.world.quaternion));
         box.expandByScalar(0.04 * this.size);
         const { center: centre, radius } = box.getBoundingSphere(new THREE.Sphere());
-        this.stage.frame({ box, centre, radius, low: this.state.down === "-z" ? -0.017 * this.size : box.min.z });
+        const low = this.state.down === "-z" ? -0.017 * this.size : box.min.z;
+        this.stage.frame({ points: cornersOf(box), centre, radius, low });
     }
 
     // Draw once before the next picture of the screen, however often this is asked for.

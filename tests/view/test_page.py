@@ -130,6 +130,29 @@ def test_timeline_keys_and_plots(browser, tmp_path):
         assert not page.console
 
 
+def test_traces_and_the_picture(browser, tmp_path):
+    """The way of a frame is that of `dyn.pose`, with a tube around it; and all of the robot is in the picture."""
+    robot = lw.load("scara")
+    q = np.outer(np.linspace(0.0, 1.0, 41), [1.5, -1.0, -0.1, 2.0])
+    columns = {"t": np.linspace(0.0, 1.0, 41)} | dict(zip([f"q.{n}" for n in robot.names], q.T, strict=True))
+    path = robot.view(tmp_path / "page.html", columns, trace="tool")
+    way = lw.compile(robot).pose(q, "tool")[:, :3, 3]
+    with Opened(browser, path) as page:
+        page.ask("linkwise.ready.then(() => true)")
+        tube = page.ask("Array.from(linkwise.views[0].traces[0].geometry.attributes.position.array)")
+        rings = np.reshape(tube, (-1, 6, 3))
+        radius = 0.004 * page.ask("linkwise.views[0].head.size")
+        assert np.abs(rings.mean(axis=1) - way).max() < 1e-6
+        assert np.allclose(np.linalg.norm(rings - way[:, None], axis=2), radius, rtol=1e-4)
+        far = page.ask(
+            "linkwise.views[0].extent().points.map((p) => p.project(linkwise.views[0].stage.camera))"
+            ".reduce((most, p) => Math.max(most, Math.abs(p.x), Math.abs(p.y)), 0)"
+        )
+        assert 0.6 < far < 1.0
+    with pytest.raises(lw.UnknownNameError, match="tol"):
+        robot.view(tmp_path / "page.html", columns, trace="tol")
+
+
 def test_options_in_the_address(browser, tmp_path):
     sim = lw.simulate(ARM, ARM.q() + 0.1, [0.5, 0.2], np.linspace(0.0, 2.0, 41))
     path = sim.view(tmp_path / "page.html")

@@ -266,9 +266,9 @@ class Robot:
             path: of the page, ending in .html; without one it is a temporary file that the browser opens.
             motion: a result, a .csv, .npz or .parquet file, a data frame, or positions (nq,) or (rows, nq).
             options: `ghost`, another motion, drawn pale; `wrenches=True`, forces and moments through joints as arrows;
-                `base_motion`, the base's `Pose` in the world as a function of time; `meshes=False`, links drawn from
-                joints instead of their meshes; `triangles`, of all meshes together; `title`; `compact=True`, without
-                panel and plots at first.
+                `base_motion`, the base's `Pose` in the world as a function of time; `trace="tool"`, a line along the
+                way of a frame, or of several; `meshes=False`, links drawn from joints instead of their meshes;
+                `triangles`, of all meshes together; `title`; `compact=True`, without panel and plots at first.
 
         Returns:
             The path of the page.

@@ -20,7 +20,7 @@ from linkwise.robot.robot import Robot
 from linkwise.view.payload import Payload, digest, payload
 
 ASSETS = Path(__file__).with_name("assets")
-SCRIPTS = ("unpack", "motion", "solids", "stage", "machine", "arrows", "plots", "panel", "view", "viewer")
+SCRIPTS = ("unpack", "motion", "solids", "stage", "machine", "traces", "arrows", "plots", "panel", "view", "viewer")
 SUFFIXES = (".html", ".htm")
 FULL = "html, body { margin: 0; height: 100%; }\n#linkwise { width: 100vw; height: 100vh; height: 100dvh; }\n"
 START = """
@@ -48,7 +48,7 @@ def view(robot: Robot, motion: Any = None, path: str | PathLike[str] | None = No
         motion: a result, a file, columns or positions, as `Motion.of` takes them.
         path: of the page, ending in .html; without one it is a temporary file that the browser opens, unless a
             notebook shows it.
-        options: those of `payload`: ghost, wrenches, base_motion, meshes, triangles, title, compact.
+        options: those of `payload`: ghost, wrenches, base_motion, trace, meshes, triangles, title, compact.
 
     Returns:
         The path of the page, which notebooks show inline.

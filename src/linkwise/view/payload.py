@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +55,7 @@ def payload(
     ghost: Any = None,
     wrenches: bool = False,
     base_motion: Any = None,
+    trace: str | Sequence[str] = (),
     meshes: bool = True,
     triangles: int = TRIANGLES,
     title: str | None = None,
@@ -67,6 +69,7 @@ def payload(
         ghost: another motion of the same robot, drawn pale beside the first.
         wrenches: carry forces and moments through joints too; computed where the motion has none.
         base_motion: the base's `Pose` in the world as a function of time.
+        trace: name of a frame or link, or several, whose way is drawn as a line.
         meshes: draw meshes; else shapes made from joints and links in their place.
         triangles: of all meshes together; where there are more, meshes are made coarser.
         title: in place of the robot's name.
@@ -92,6 +95,7 @@ def payload(
         "code": code,
         "key": _key(code),
         **_of_scene(scene, packed),
+        "traces": [_trace(scene, name) for name in ((trace,) if isinstance(trace, str) else trace)],
         "motion": _of_motion(moving, packed) if motion is not None else None,
         "ghost": _of_motion(beside, packed) if beside is not None else None,
     }
@@ -163,6 +167,13 @@ def _of_scene(scene: Scene, packed: Packed) -> dict[str, Any]:
     }
 
 
+def _trace(scene: Scene, frame: str) -> dict[str, Any]:
+    """The point that leaves a line behind: its link, and where it is in the link's frame."""
+    found = scene.robot.frame(frame)
+    link = next(k for k, place in enumerate(scene.places) if place.link == found.link)
+    return {"link": link, "point": list(found.origin.p)}
+
+
 def _of_motion(motion: Motion, packed: Packed) -> dict[str, Any]:
     q = column_names(motion.robot, "q"), motion.q
     curves = {"q": q, **motion.curves}
@@ -205,7 +216,9 @@ def _colours(robot: Robot, columns: list[str]) -> list[str]:
 
 def _units(robot: Robot, key: str) -> list[str]:
     """The units of a quantity of this robot: of angles, of lengths, or of both."""
-    lengths = {x for slot in robot.slots.values() for x in slot.kind.lengths}
+    tree = robot.opened().slots
+    slots = [tree[name] for name in robot.drives] if key == "tau" else robot.slots.values()
+    lengths = {x for slot in slots for x in slot.kind.lengths}
     return [unit for unit, slides in zip(UNITS[key], (False, True), strict=True) if slides in lengths]
 
 

@@ -22,6 +22,7 @@ from linkwise.walking.stride import SIDES, Stride, sample
 from linkwise.walking.violations import Violation, rows_beyond
 
 if TYPE_CHECKING:
+    from linkwise.view.motion import Motion
     from linkwise.walking.reason import Reason
 
 SAMPLES = 51  # instants of a step
@@ -175,13 +176,17 @@ class Walk:
 
     def view(self, path: str | PathLike[str] | None = None, **options: Any) -> Path:
         """A page that shows the stride with the forces of the ground; see `Robot.view`."""
-        from linkwise.view.motion import Motion
         from linkwise.view.page import view
+
+        return view(self.problem.robot, self.shown(), path, **options)
+
+    def shown(self) -> Motion:
+        """The stride as a viewer takes it, with the forces of the ground."""
+        from linkwise.view.motion import Motion
 
         stride = self.stride()
         forces = {f"ground {side}": _force_at(stride, side) for side in SIDES}
-        motion = replace(Motion.of(self.problem.robot, stride), forces=forces)
-        return view(self.problem.robot, motion, path, **options)
+        return replace(Motion.of(self.problem.robot, stride), forces=forces)
 
     def features(self, side: str = "r") -> dict[str, float]:
         """What gait laboratories compare of a leg: extremes of angles in degrees, of forces in body weights."""

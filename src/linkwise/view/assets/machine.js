@@ -52,26 +52,23 @@ class Machine {
     return Object.fromEntries(this.head.links.map(({ name }, k) => [name, rows(this.links[k].matrixWorld.elements)]));
   }
 
-  /** A box around all parts, and how low they reach; those that stand in the world too. */
+  /** Corners of boxes around all parts, and how low they reach; those that stand in the world too. */
   bounds(up) {
-    const box = new THREE.Box3();
+    const corners = [];
     let low = Infinity;
     let foot = Infinity;
-    const corner = new THREE.Vector3();
     const standing = new Set(this.head.links.filter((x) => x.row < 0).map((x) => x.name));
     this.group.traverse((x) => {
       if (!x.isMesh || !x.userData.link) return;
       x.geometry.boundingBox ?? x.geometry.computeBoundingBox();
-      const { min, max } = x.geometry.boundingBox;
-      for (let k = 0; k < 8; k++) {
-        corner.set(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z).applyMatrix4(x.matrixWorld);
-        box.expandByPoint(corner);
+      for (const corner of cornersOf(x.geometry.boundingBox)) {
+        corners.push(corner.applyMatrix4(x.matrixWorld));
         const height = corner.dot(up);
         low = Math.min(low, height);
         if (standing.has(x.userData.link)) foot = Math.min(foot, height);
       }
     });
-    return { box, low, foot };
+    return { corners, low, foot };
   }
 }
 

@@ -8,7 +8,8 @@ const FIELD = 30; // degrees from bottom to top
 const MARGINS = 1.14; // around a robot
 
 class Stage {
-  constructor(up, size, isFine) {
+  constructor(up, size, isFine, from = [0.86, -1, 0.5]) {
+    this.from = from;
     this.isFine = isFine;
     this.up = new THREE.Vector3(...up);
     this.size = size;
@@ -69,29 +70,35 @@ class Stage {
     if (this.extent) this.lay(this.extent);
   }
 
-  /** Look at a box with the ground at a height, so that all of it is in the free part of the picture. */
+  /** Look at points with the ground at a height, so that all of them are in the free part of the picture. */
   frame(extent) {
     this.extent = extent;
-    const { box, centre, radius } = extent;
+    const { points, centre, radius } = extent;
     const turn = this.level.quaternion;
-    const from = new THREE.Vector3(0.86, -1, 0.5).normalize().applyQuaternion(turn);
+    const from = new THREE.Vector3(...this.from).normalize().applyQuaternion(turn);
     const right = this.up.clone().cross(from).normalize();
     const above = from.clone().cross(right);
     const { width, height, aside, below } = this.room;
     const tall = Math.tan((FIELD * Math.PI) / 360);
     const free = [(tall * (width - aside)) / height, (tall * (height - below)) / height];
-    let distance = 2 * radius;
-    for (let k = 0; k < 8; k++) {
-      const corner = new THREE.Vector3(...'xyz'.split('').map((c, j) => (k & (1 << j) ? box.max : box.min)[c])).sub(centre);
+    const middle = centre.clone();
+    for (const axis of [right, above]) {
+      const places = points.map((p) => p.dot(axis));
+      const half = places.reduce((x, y) => Math.min(x, y)) / 2 + places.reduce((x, y) => Math.max(x, y)) / 2;
+      middle.addScaledVector(axis, half - centre.dot(axis));
+    }
+    let distance = 0.5 * radius;
+    for (const point of points) {
+      const to = point.clone().sub(middle);
       [right, above].forEach((axis, j) => {
-        distance = Math.max(distance, corner.dot(from) + (MARGINS * Math.abs(corner.dot(axis))) / free[j]);
+        distance = Math.max(distance, to.dot(from) + (MARGINS * Math.abs(to.dot(axis))) / free[j]);
       });
     }
-    this.camera.position.copy(centre).addScaledVector(from, distance);
+    this.camera.position.copy(middle).addScaledVector(from, distance);
     this.camera.near = distance / 300;
     this.camera.far = distance + 60 * radius;
     this.camera.updateProjectionMatrix();
-    this.controls.target.copy(centre);
+    this.controls.target.copy(middle);
     this.controls.update();
     const beside = new THREE.Vector3(-0.25, -1.0, 1.35).normalize().applyQuaternion(turn);
     this.sun.position.copy(centre).addScaledVector(beside, 4 * radius);
@@ -139,6 +146,12 @@ class Stage {
       if (x.material) x.material.needsUpdate = true;
     });
   }
+}
+
+/** The eight corners of a box. */
+function cornersOf({ min, max }) {
+  const one = (k) => new THREE.Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z);
+  return Array.from({ length: 8 }, (_, k) => one(k));
 }
 
 let bySoftware = null;

@@ -13,6 +13,7 @@ class View {
     this.frames = 0;
     this.speed = options.speed ?? 1;
     this.repeats = options.loop ?? true;
+    this.rested = 0;
     this.plays = false;
     this.seen = true;
   }
@@ -36,7 +37,7 @@ class View {
     this.beside = head.ghost && new Samples(head, head.ghost);
     this.q = new Float64Array(head.nq);
     const isFine = options.fine ?? !drawsBySoftware();
-    this.stage = new Stage(head.up, head.size, isFine);
+    this.stage = new Stage(head.up, head.size, isFine, options.from);
     const solids = head.solids.map(geometryOf);
     this.machine = new Machine(head, solids, isFine);
     this.stage.scene.add(this.machine.group);
@@ -99,7 +100,11 @@ class View {
     also('Shapes', true, machine.links.flatMap((link) => link.children.filter((x) => x.userData.link)));
     if (this.ghost) also('Ghost', true, [this.ghost.group]);
     this.arrows = [];
-    if (head.motion) this.dressMotion(also);
+    if (head.motion) {
+      this.traces = traces(this);
+      if (this.traces.length) also('Traces', true, this.traces);
+      this.dressMotion(also);
+    }
     this.follows = false;
     toggle(show, 'Follow', options.follow ?? this.wanders(), (x) => {
       this.follows = x;
@@ -133,7 +138,8 @@ class View {
         this.touch();
       });
     }
-    tabs.firstChild.classList.add('lw-on');
+    const asked = head.motion.curves.findIndex((curve) => curve.key === options.curve);
+    tabs.children[Math.max(0, asked)].click();
     this.timeline = new Timeline(root, this);
     const long = head.motion.t.length > 1;
     root.classList.add('lw-moving');
@@ -207,17 +213,17 @@ class View {
     return Array.from({ length: count }, (_, k) => start + ((end - start) * k) / Math.max(1, count - 1));
   }
 
-  /** A ball around the robot in all of its motion, and the height of the ground. */
+  /** Points around the robot in all of its motion, a ball around them, and the height of the ground. */
   extent() {
     const now = this.time;
     const q = this.q.slice();
-    const box = new THREE.Box3();
+    const points = [];
     let low = Infinity;
     let foot = Infinity;
     for (const t of this.follows || !this.head.motion ? [now] : this.instants()) {
       if (this.head.motion) this.moveTo(t);
       const found = this.machine.bounds(this.stage.up);
-      box.union(found.box);
+      for (const corner of found.corners) points.push(corner);
       low = Math.min(low, found.low);
       foot = Math.min(foot, found.foot);
     }
@@ -225,13 +231,13 @@ class View {
     this.q.set(q);
     this.last = null;
     this.settle();
-    if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(), new THREE.Vector3(1, 1, 1));
-    const ball = box.getBoundingSphere(new THREE.Sphere());
+    if (!points.length) points.push(new THREE.Vector3(-0.5, -0.5, -0.5), new THREE.Vector3(0.5, 0.5, 0.5));
+    const ball = new THREE.Box3().setFromPoints(points).getBoundingSphere(new THREE.Sphere());
     const radius = Math.max(ball.radius, 1e-3);
     const hangs = !(foot < ball.center.dot(this.stage.up));
     if (!hangs) low = foot; // what stands stands on the ground, even where arms reach below
     const near = Math.abs(low) < 0.06 * this.head.size;
-    return { box, centre: ball.center, radius, low: near ? Math.min(0, low) : low };
+    return { points, centre: ball.center, radius, low: near ? Math.min(0, low) : low };
   }
 
   choose(slider, value) {
@@ -307,17 +313,24 @@ class View {
     if (this.plays) {
       const passed = this.before === null ? 0 : (now - this.before) / 1000;
       this.before = now;
-      let t = this.time + this.speed * passed;
-      if (t >= this.samples.end) {
-        t = this.repeats ? this.samples.start : this.samples.end;
-        this.plays = this.repeats && this.samples.end > this.samples.start;
-      }
-      this.moveTo(t);
+      this.moveTo(this.next(passed));
     }
     this.stage.controls.autoRotate = Boolean(this.options.orbit);
     if (this.options.orbit) this.stage.controls.update();
     this.draw();
     if (this.plays || this.options.orbit) this.touch();
+  }
+
+  /** The time to show after some seconds: at the end of a motion it rests, then begins again or stops. */
+  next(passed) {
+    const { start, end } = this.samples;
+    const t = this.time + this.speed * passed;
+    if (t < end) return t;
+    this.rested += passed;
+    if (this.rested < (this.options.rest ?? 0)) return end;
+    this.rested = 0;
+    this.plays = this.repeats && end > start;
+    return this.repeats ? start : end;
   }
 
   draw() {

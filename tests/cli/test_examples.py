@@ -47,6 +47,10 @@ def files(folder, request, monkeypatch):
     write("poses.csv", poses | dict.fromkeys(("rx", "ry", "rz"), 0.0 * t))
     problem = cli.commands["plan"].help.split("\b\n")[1].split("An .npz")[0]  # the one that its help shows
     (folder / "fast.toml").write_text(f"control_points = 8\nrefine = false\nsolver = 'uno'\n{_dedented(problem)}")
+    lw.simulate(robot, None, None, 0.2).save("fall.npz")
+    scara = lw.load("scara")
+    for name, end in (("fast.csv", 1.0), ("slow.csv", 2.0)):
+        write(name, {"t": np.linspace(0.0, end, 9)} | {f"q.{n}": np.linspace(0.0, 0.1, 9) for n in scara.names})
     (folder / "pick.toml").write_text(f"start = {robot.q().tolist()}\n{PICK}[limits]\nvelocity = 2.0\n")
     return folder
 

@@ -19,6 +19,7 @@ from machines import CARDS  # noqa: E402
 from rich.console import Console  # noqa: E402
 
 GALLERY, REPORT = Path("gallery.html"), Path("report.html")
+MOST = 8  # processes at a time, of a few hundred megabytes each
 HEAD = ("robot", "joints", "mul", "add", "Linkwise", "Pinocchio", "faster", "difference")
 console = Console(highlight=False, soft_wrap=True)
 
@@ -49,8 +50,8 @@ def against_pinocchio() -> tuple[str, bool]:
     import inverse_dynamics
     import robots
 
-    if not robots.has("pinocchio"):
-        console.print("  Pinocchio is not installed here: `make demo` installs it.")
+    if not (robots.has("pinocchio") and robots.ROBOTS.is_dir()):
+        console.print("  Pinocchio or example-robot-data is not installed here: `make demo` installs both.")
         return "", True
     rows, good = [], True
     console.print(f"  {HEAD[0]:8}" + "".join(f"{title:>12}" for title in HEAD[1:]))
@@ -73,11 +74,11 @@ def against_pinocchio() -> tuple[str, bool]:
 
 
 def sources() -> bool:
-    """The experiments of the sources into a report, as many at a time as there are cores."""
+    """The experiments of the sources into a report, one on each core."""
     from papers.experiments import EXPERIMENTS, run
     from papers.html import write
 
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, MOST), mp_context=get_context("spawn")) as pool:
         tasks = {name: pool.submit(run, name) for name in EXPERIMENTS}
         found = []
         for name, task in tasks.items():

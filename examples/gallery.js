@@ -7,6 +7,10 @@ async function show(element) {
   const text = document.getElementById(`${name}-data`).textContent;
   const view = await linkwise.mount(element, text, { autoplay: !still, panel: false, plots: true, curve: 'tau', rest: 0.8, ...look });
   element.querySelector('.lw-tabs').scrollLeft = 1e4; // torques are the last
+  const { controls } = view.stage; // the wheel scrolls the page until a view is clicked, then zooms until it is left
+  controls.enableZoom = false;
+  element.addEventListener('pointerdown', () => { controls.enableZoom = true; });
+  element.addEventListener('pointerleave', () => { controls.enableZoom = false; });
   element.dataset.shown = linkwise.views.indexOf(view);
 }
 

@@ -164,7 +164,7 @@ CARDS = [
     Card(
         walker,
         "A person walks",
-        "A stride of 55 degrees of freedom at 1.2 m/s, the one of least effort; nobody was measured.",
+        "A stride of 55 degrees of freedom at 1.2 m/s, the one of least effort; no one was measured.",
         lambda w: f"The hip carries {w.features()['hip_force']:.2f} body weights.",
         {"rest": 0, "follow": True, "from": [0.6, -1, 0.25]},
     ),
@@ -172,22 +172,22 @@ CARDS = [
         hexapod,
         "A hexapod in a hurry",
         "The fastest motion between two poses with 150 N in each leg and 4 kN/s.",
-        lambda p: f"{p.duration:.3f} s, shown ten times slower.",
+        lambda p: f"{p.duration:.3f} s, shown at a tenth of the speed.",
         {"speed": 0.1},
     ),
     Card(
         ur5,
         "Around a ball",
         "The fastest way that keeps the wrist 0.1 m clear of a ball, within limits of speeds, torques and their rates.",
-        lambda p: f"{p.duration:.2f} s, shown four times slower.",
+        lambda p: f"{p.duration:.2f} s, shown at a quarter of the speed.",
         {"speed": 0.25, "from": [0.9, 0.55, 0.75]},
     ),
     Card(
         solo,
         "A quadruped jumps",
-        "Joints are held by springs whose rest moves; the body goes where gravity and compliant ground send it.",
+        "Springs pull the joints after a rhythm of bending; gravity and compliant ground do the rest.",
         lambda r: (
-            f"It jumps {100 * (r.q[:, 2].max() - r.q[0, 2]):.0f} cm high with {most(r):.1f} N m, shown twice slower."
+            f"It jumps {100 * (r.q[:, 2].max() - r.q[0, 2]):.0f} cm high with {most(r):.1f} N m, shown at half speed."
         ),
         {"speed": 0.5, "from": [0.9, -1, 0.25]},
     ),
@@ -195,7 +195,7 @@ CARDS = [
         delta,
         "Pick and place",
         "A Delta robot goes up, across and down as fast as 6 N m and 400 N m/s allow.",
-        lambda p: f"{p.duration:.3f} s, shown ten times slower.",
+        lambda p: f"{p.duration:.3f} s, shown at a tenth of the speed.",
         {"speed": 0.1},
     ),
     Card(
@@ -208,7 +208,7 @@ CARDS = [
         fivebar,
         "A five-bar draws an eight",
         "The fastest timing of a curve by two motors of 6 N m and 400 N m/s.",
-        lambda r: f"{r.duration:.2f} s, shown four times slower.",
+        lambda r: f"{r.duration:.2f} s, shown at a quarter of the speed.",
         {"speed": 0.25, "from": [0.35, -1, 0.3]},
     ),
     Card(
@@ -235,7 +235,7 @@ CARDS = [
         hybrid,
         "An arm on a hexapod",
         "Six legs and seven joints in one machine of 13 drives, on a path as fast as they allow.",
-        lambda r: f"{r.duration:.2f} s, shown twice slower.",
+        lambda r: f"{r.duration:.2f} s, shown at half speed.",
         {"speed": 0.5},
     ),
 ]

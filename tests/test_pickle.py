@@ -344,6 +344,7 @@ ONES = {
     ),
     "walk": (walked, lambda w: (w.stride(5).tau, w.effort, w.worst(), repr(w), w.rows, w.features())),
     "walk results": (lambda: [walked().stride(5), walked().audit(1), walked().worst(), walked().compared()], None),
+    "walk as a view": (lambda: walked().shown(), lambda m: (m.robot, m.t, m.q, dict(m.forces), dict(m.curves))),
     "persons": (
         lambda: [
             walking.Person(loads=[walking.Load(10.0, "chest")]),

@@ -64,6 +64,11 @@ def test_a_small_gallery(modules, browser, tmp_path):
             assert moves(page, mounted(page, m.card.name))
             assert page.page.locator(f"#{m.card.name} .lw-tabs .lw-on").text_content().startswith("torque")
         assert page.ask("document.documentElement.scrollWidth") == 390
+        before = page.ask("scrollY")
+        page.page.locator("#elastic .lw-canvas").hover()
+        page.page.mouse.wheel(0, -200)
+        page.page.wait_for_timeout(200)
+        assert page.ask("scrollY") < before
         assert page.page.get_by_role("link").get_attribute("href") == "report.html"
         assert not page.console
 

@@ -42,13 +42,13 @@ def fraction(value: Any, what: str) -> float:
     return _within(value, what, "a fraction of the motion's time from 0 to 1", lambda x: 0.0 <= x <= 1.0)
 
 
-def whole(value: Any, what: str, least: int, most: int = LARGEST, expected: str = "") -> int:
-    """A whole number from `least` to `most`."""
+def whole(value: Any, what: str, least: int, most: float = LARGEST, expected: str = "") -> int:
+    """A whole number from `least` to `most`, which may be infinite."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if is_whole and value > LARGEST == most:
         raise InputError(f"{what}: expected a whole number below 2**31, got {float(min(value, 10**300)):.3g}.")
     if not is_whole or not least <= value <= most:
-        bounds = f"of at least {least}" if most == LARGEST else f"from {least} to {most}"
+        bounds = f"of at least {least}" if most in (LARGEST, inf) else f"from {least} to {most}"
         raise InputError(f"{what}: expected {expected or f'a whole number {bounds}'}, got {value!r}.")
     return int(value)
 

@@ -12,7 +12,9 @@ from linkwise.kernel.packed import Packed
 from support.backends import in_c
 from support.every_machine import MIXTURES, SORTS, sort
 
-MEMBERS = [name for name, x in vars(lw.Dynamics).items() if isinstance(x, cached_property)]
+MEMBERS = [
+    name for name, x in vars(lw.Dynamics).items() if isinstance(x, cached_property) and name != "_clearance"
+]  # which has kernels, but is none
 HEAVY = {*MIXTURES, "hexapod + arm", "hexapod"}  # large matrices, traced when there is time
 LARGE = {  # of a machine with many joints in loops
     "inverse_dynamics_hessian", "inverse_dynamics_hessian_vector", "linearization", "joint_wrench_derivatives",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,7 +100,7 @@ def plan(
         robot, start, goal, minimize, subject_to, duration, control_points, degree, points, base_motion, external
     )
     level = positive(tolerance, "tolerance")
-    whole(iterations, "iterations", 1)
+    whole(iterations, "iterations", 1, inf)
     limit = None if time_limit is None else positive(time_limit, "time_limit")
     monitor = solvers.Monitor(1e-6, limit, f"plan {robot.name}", progress)
     try:

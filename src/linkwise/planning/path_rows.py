@@ -38,7 +38,7 @@ class Friction(NamedTuple):
     by_place: Array
 
 
-class Motion(NamedTuple):
+class PathMotion(NamedTuple):
     """Positions and their derivatives in time, (rows, nv), and torques (rows, nu); rates where they exist."""
 
     q: Array
@@ -131,7 +131,7 @@ class PathModel:
             return Friction(*(np.zeros((3, *q[0].shape[:-1], self.robot.nu))))
         return Friction(*self._friction(q[0], q[1], q[2], speed))
 
-    def motion(self, path: Path, x: Array, z: Array, t: Array) -> Motion:
+    def motion(self, path: Path, x: Array, z: Array, t: Array) -> PathMotion:
         """The motion where the path's parameter is x at times t, with y = x_dot^2, y'/2, ... in the rows of z."""
         z = np.concatenate([z[: max(self.order, ORDER)], np.zeros((max(ORDER - len(z), 0), len(x)))])
         speeds = [s[:, None] for s in in_time(np.sqrt(z[0]), list(z[1:]))]
@@ -140,12 +140,12 @@ class PathModel:
         q1, q1_dot, q1_ddot = composed(rates, [w, u])  # by x, as it changes in time
         motion = (q, q1 * w, q1_dot * w + q1 * u, q1_ddot * w + 2.0 * q1_dot * u + q1 * j)
         if self._force_rates:
-            return Motion(*motion, *self._force_rates(*motion))
+            return PathMotion(*motion, *self._force_rates(*motion))
         tau = self.torques.values(self.numbers(path, x), z[: self.order].T, t)
         n = self.torques.width
-        return Motion(*motion, tau[:, :n], tau[:, n:] if self._rates else np.full((len(x), n), np.nan))
+        return PathMotion(*motion, tau[:, :n], tau[:, n:] if self._rates else np.full((len(x), n), np.nan))
 
-    def along(self, path: Path, law: TimeLaw, x: Array) -> Motion:
+    def along(self, path: Path, law: TimeLaw, x: Array) -> PathMotion:
         """The motion of a law at places x."""
         return self.motion(path, x, law.at_places(x), law.times(x))
 

@@ -16,7 +16,7 @@ from linkwise.kernel.compile import compile
 from linkwise.motion import column_names
 from linkwise.planning.bounds import Bounds
 from linkwise.planning.path import Path
-from linkwise.planning.path_rows import Motion, PathModel
+from linkwise.planning.path_rows import PathModel, PathMotion
 from linkwise.planning.time_law import TimeLaw
 from linkwise.robot.robot import Robot
 from linkwise.table import Sampled
@@ -169,7 +169,7 @@ def shares(model: PathModel, path: Path, law: TimeLaw) -> dict[str, Array]:
     return {name: share.reshape(len(h), len(places), -1) for name, share in used.items()}
 
 
-def used_shares(model: PathModel, m: Motion) -> dict[str, Array]:
+def used_shares(model: PathModel, m: PathMotion) -> dict[str, Array]:
     """What a motion uses of each kind of limit, (rows, joints or drives), with its sign."""
     _, qd, qdd, qddd = model.joints(m[:4])
     values = {"velocity": qd, "acceleration": qdd, "jerk": qddd, "effort": m.tau, "effort_rate": m.tau_dot}

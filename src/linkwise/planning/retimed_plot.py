@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwise.figures import INK, LIMIT, LINE, curve_look, style
-from linkwise.planning.path_rows import Motion
+from linkwise.planning.path_rows import PathMotion
 from linkwise.planning.retimed import Retimed, used_shares
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def figure_of(result: Retimed) -> Figure:
     rates = [
         np.zeros_like(like) if x is None else x for x, like in ((result.qddd, result.qd), (result.tau_dot, result.tau))
     ]
-    motion = Motion(result.q, result.qd, result.qdd, rates[0], result.tau, rates[1])
+    motion = PathMotion(result.q, result.qd, result.qdd, rates[0], result.tau, rates[1])
     used = used_shares(result.model, motion)
     shown = [name for name in QUANTITIES if name in used]
     with style():

@@ -244,6 +244,23 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
 
         return source(self.program, name, self._title())
 
+    def casadi(self, name: str | None = None, *, compiled: bool = False, second: bool = False, **options: Any) -> Any:
+        """This kernel as a `casadi.Function` with the names of its inputs and outputs; needs CasADi.
+
+        Args:
+            name: of the function.
+            compiled: call the compiled code, which needs a C compiler and lives as long as this process. Otherwise the
+                function consists of scalar expressions, which CasADi differentiates and writes in C.
+            second: compile second derivatives too, for exact Hessians of compiled functions.
+            options: of `casadi.Function`, or of `casadi.external`.
+        """
+        from linkwise.backend import casadi_external, casadi_function
+
+        name = self.program.name if name is None else name
+        if compiled:
+            return casadi_external.function(self.program, name, second, options)
+        return casadi_function.function(self.program, name, options)
+
     def listing(self) -> str:
         """The customised symbolic model, one assignment a line."""
         from linkwise.graph.show import listing

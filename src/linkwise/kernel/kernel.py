@@ -261,6 +261,30 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
             return casadi_external.function(self.program, name, second, options)
         return casadi_function.function(self.program, name, options)
 
+    def jax(self, *, lower: str = "native") -> Callable[..., Any]:
+        """This kernel as a function of JAX, which `jit`, `vmap`, `grad`, `jvp` and `vjp` know; needs JAX.
+
+        Leading axes broadcast, as in the kernel. Derivatives of any order are compiled when they are first needed; by q
+        they are by its numbers, quaternions being normalised inside. A kernel in float64 needs JAX's x64 mode.
+
+        Args:
+            lower: "native" calls the compiled code on the processor; "xla" writes the kernel in operations of XLA,
+                which compile slowly but run on any device; "callback" calls the compiled code through Python.
+        """
+        from linkwise.backend.jax_function import function
+
+        return function(self.program, lower, self.__doc__ or "")
+
+    def torch(self) -> Callable[..., Any]:
+        """This kernel as a function of PyTorch's tensors on the processor, without copies; needs PyTorch.
+
+        Leading axes broadcast, as in the kernel. `backward` and derivatives of any order call programs that are
+        compiled when they are first needed; by q they are by its numbers, quaternions being normalised inside.
+        """
+        from linkwise.backend.torch_function import function
+
+        return function(self.program, self.__doc__ or "")
+
     def listing(self) -> str:
         """The customised symbolic model, one assignment a line."""
         from linkwise.graph.show import listing

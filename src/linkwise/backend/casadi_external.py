@@ -9,10 +9,12 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linkwise.backend import casadi_function, native
+from linkwise.backend import native
+from linkwise.backend.casadi_function import Pattern, by_columns, casadi, sparsity
 from linkwise.errors import InputError
 from linkwise.graph.differential import backward, forward, jacobian
 from linkwise.graph.program import Port, Program
@@ -34,22 +36,33 @@ class Entry(NamedTuple):
         name: under which CasADi looks for it.
         inputs: ports in CasADi's order; those that the program does not have are not read.
         program: what computes the outputs, with the ports that are read among its inputs.
+        patterns: what is stored of each output.
     """
 
     name: str
     inputs: list[Port]
     program: Program
+    patterns: list[Pattern]
+
+    @classmethod
+    def of(cls, name: str, inputs: Sequence[Port], program: Program) -> Entry:
+        """A function that stores what is not always zero."""
+        return cls(
+            name, list(inputs), program, [sparsity(*x) for x in zip(program.outputs, program.results, strict=True)]
+        )
 
 
 def function(program: Program, name: str, second: bool, options: dict[str, Any]) -> Any:
     """A `casadi.Function` that calls compiled code, and knows its derivatives."""
-    ca = casadi_function.casadi()
+    ca = casadi()
     if program.dtype not in TYPES:
-        raise InputError(f"casadi: CasADi's numbers are float64, got a kernel in {program.dtype}. Compile it without dtype.")
+        raise InputError(
+            f"casadi: CasADi's numbers are float64, got a kernel in {program.dtype}. Compile it without dtype."
+        )
     if not native.is_native(program):
         raise InputError("casadi: expected compiled code, which this machine does not make. Use casadi().")
     program = program.whole
-    entries = _with_derivatives(Entry(name, list(program.arguments), program), second)
+    entries = _with_derivatives(Entry.of(name, program.arguments, program), second)
     code = HEAD + "\n".join(_code(entry) for entry in entries)
     with tempfile.TemporaryDirectory(prefix="linkwise") as folder:
         source, library = Path(folder, "door.c"), Path(folder, f"{name}.so")
@@ -60,93 +73,93 @@ def function(program: Program, name: str, second: bool, options: dict[str, Any])
 
 def _with_derivatives(entry: Entry, second: bool) -> list[Entry]:
     """A function, its Jacobian, and its products with a direction and with weights, which are Lagrangian gradients."""
-    name, inputs, program = entry
+    name, inputs, program, patterns = entry
     names = [p.name for p in inputs]
-    nominal = [*inputs, *(Port(f"out_{p.name}", p.shape) for p in program.outputs)]
+    nominal = [*inputs, *(replace(p, name=f"out_{p.name}") for p in program.outputs)]
     ahead, back = forward(program, names), backward(program, names)
-    changes = ahead.arguments[len(inputs) :]
+    changes = [p for p in ahead.arguments if p.name not in names]
     weights = [p for p in back.arguments if p.name not in names]
+    adjoint = Entry(f"adj1_{name}", [*nominal, *weights], back, [sparsity(p) for p in inputs])
     found = [
         entry,
-        Entry(f"jac_{name}", nominal, jacobian(program, names)),
-        Entry(f"fwd1_{name}", [*nominal, *changes], ahead),
-        Entry(f"adj1_{name}", [*nominal, *weights], back),
+        Entry.of(f"jac_{name}", nominal, jacobian(program, names)),
+        Entry(f"fwd1_{name}", [*nominal, *changes], ahead, patterns),
+        adjoint,
     ]
-    if second:
-        every = [*nominal, *weights]
-        whole = jacobian(back, [p.name for p in back.arguments])
-        blocks = {p.name: (p, g) for p, g in zip(whole.outputs, whole.results, strict=True)}
-        zero = whole.results[0][0].graph.constant(0.0)
-        outputs, results = [], []
-        for out in back.outputs:
-            for p in every:
-                port = Port(f"d{out.name}_d{p.name}", (out.size, p.size))
-                outputs.append(port)
-                results.append(blocks[port.name][1] if port.name in blocks else (zero,) * port.size)
-        from dataclasses import replace
+    return [*found, _jacobian(adjoint)] if second else found
 
-        third = replace(whole, outputs=tuple(outputs), results=tuple(results))
-        found.append(Entry(f"jac_adj1_{name}", [*every, *(Port(f"out_{p.name}", p.shape) for p in back.outputs)], third))
-    return found
+
+def _jacobian(entry: Entry) -> Entry:
+    """The Jacobian of a function, by all its inputs, those that are not read too."""
+    program = entry.program
+    known = jacobian(program, [p.name for p in program.arguments])
+    by_name = dict(zip((p.name for p in known.outputs), known.results, strict=True))
+    zero = known.leaves[0][0].graph.constant(0.0)
+    ports = [Port(f"d{o.name}_d{p.name}", (o.size, p.size)) for o in program.outputs for p in entry.inputs]
+    results = [by_name.get(p.name, (zero,) * p.size) for p in ports]
+    nominal = [*entry.inputs, *(replace(p, name=f"out_{p.name}") for p in program.outputs)]
+    return Entry.of(f"jac_{entry.name}", nominal, replace(known, outputs=tuple(ports), results=tuple(results)))
 
 
 def _code(entry: Entry) -> str:
     """The functions that CasADi looks for, of one entry."""
-    name, inputs, program = entry
-    flat = casadi_function.by_columns(program)
-    loaded = native.loaded(flat)
-    _held.append(loaded)
+    name, inputs, program, patterns = entry
+    flat = by_columns(program, patterns)
+    sizes = [len(x.places) for x in patterns]
     place = {p.name: k for k, p in enumerate(inputs)}
-    read = [place[p.name] for p in flat.arguments]
-    sizes = [p.size for p in (*flat.arguments, *flat.outputs)]
-    outputs = flat.outputs
-    offsets = [sum(p.size for p in outputs[:k]) for k in range(len(outputs))]
-    zeros = max([1, *(p.size for p in flat.arguments)])
-    given = [f"arg[{k}] ? arg[{k}] : zeros" for k in read]
-    taken = [f"res[{k}] ? res[{k}] : w + {at}" for k, at in enumerate(offsets)]
-    patterns = [casadi_function.sparsity(p, g)[1] for p, g in zip(program.outputs, program.results, strict=True)]
-    sides = {
-        "in": [casadi_function.dense(p) for p in inputs],
-        "out": patterns,
-    }
-    named = {"in": [p.name for p in inputs], "out": [p.name for p in program.outputs]}
+    given = [f"arg[{place[p.name]}] ? arg[{place[p.name]}] : zeros" for p in flat.arguments]
+    taken = [f"res[{k}] ? res[{k}] : w + {sum(sizes[:k])}" for k, size in enumerate(sizes) if size]
     lines = [
-        f"static const casadi_int {name}_dims[] = {_list([1, *sizes])};",
-        f"static const casadi_int {name}_steps[] = {_list([0] * len(sizes) + [8] * len(sizes))};",
         f"int {name}(const double **arg, double **res, casadi_int *iw, double *w, int mem) {{",
-        f"    static const double zeros[{zeros}] = {{0.0}};",
-        f"    const void *ports[] = {{{', '.join(given + taken)}}};",
-        "    (void)iw; (void)mem; (void)w; (void)zeros;",
-        f"    ((loop_t)(size_t){loaded.loop}ULL)(ports, {name}_dims, {name}_steps, NULL);",
+        "    (void)arg; (void)res; (void)iw; (void)w; (void)mem;",
+        *(_called(flat, [*given, *taken]) if taken else ()),
         "    return 0;",
         "}",
         f"int {name}_work(casadi_int *sz_arg, casadi_int *sz_res, casadi_int *sz_iw, casadi_int *sz_w) {{",
-        f"    if (sz_arg) *sz_arg = {len(inputs)};",
-        f"    if (sz_res) *sz_res = {len(outputs)};",
-        f"    if (sz_iw) *sz_iw = 0;\n    if (sz_w) *sz_w = {sum(p.size for p in outputs)};",
+        f"    *sz_arg = {len(inputs)}; *sz_res = {len(sizes)}; *sz_iw = 0; *sz_w = {sum(sizes)};",
         "    return 0;",
         "}",
     ]
+    sides = {
+        "in": [(p.name, sparsity(p)) for p in inputs],
+        "out": [(p.name, x) for p, x in zip(program.outputs, patterns, strict=True)],
+    }
     for side, found in sides.items():
-        tables = [f"static const casadi_int {name}_{side}{k}[] = {_list(_compressed(s))};" for k, s in enumerate(found)]
-        cases = [f"case {k}: return {name}_{side}{k};" for k in range(len(found))]
-        texts = [f'case {k}: return "{x}";' for k, x in enumerate(named[side])]
+        stored = [f"case {k}: {{ {_table('s', _compressed(x.sparsity))} return s; }}" for k, (_, x) in enumerate(found)]
+        called = [f'case {k}: return "{title}";' for k, (title, _) in enumerate(found)]
         lines += [
-            *tables,
             f"casadi_int {name}_n_{side}(void) {{ return {len(found)}; }}",
-            f"const casadi_int *{name}_sparsity_{side}(casadi_int i) {{ switch (i) {{ {' '.join(cases)} default: return NULL; }} }}",
-            f"const char *{name}_name_{side}(casadi_int i) {{ switch (i) {{ {' '.join(texts)} default: return NULL; }} }}",
+            f"const casadi_int *{name}_sparsity_{side}(casadi_int i) {{ switch (i) {{",
+            *stored,
+            "default: return NULL; } }",
+            f"const char *{name}_name_{side}(casadi_int i) {{ switch (i) {{",
+            *called,
+            "default: return NULL; } }",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _called(flat: Program, ports: Sequence[str]) -> list[str]:
+    """The lines that call the loop of a compiled program, for one row."""
+    loaded = native.loaded(flat)
+    _held.append(loaded)
+    count, most = len(ports), max(1, *(p.size for p in flat.arguments))
+    return [
+        f"    static const double zeros[{most}] = {{0.0}};",
+        f"    {_table('dims', [1])} {_table('steps', [0] * count + [8] * count)}",
+        f"    const void *ports[] = {{{', '.join(ports)}}};",
+        "    (void)zeros;",
+        f"    ((loop_t)(size_t){loaded.loop}ULL)(ports, dims, steps, NULL);",
+    ]
+
+
+def _table(name: str, numbers: Sequence[int]) -> str:
+    return f"static const casadi_int {name}[] = {{{', '.join(map(str, numbers))}}};"
 
 
 def _compressed(pattern: Any) -> list[int]:
     """A pattern as CasADi reads it: rows, columns, where each column begins, the row of each entry."""
     return [pattern.size1(), pattern.size2(), *pattern.colind(), *pattern.row()]
-
-
-def _list(numbers: Sequence[int]) -> str:
-    return "{" + ", ".join(map(str, numbers)) + "}"
 
 
 def _compile(source: Path, library: Path) -> None:

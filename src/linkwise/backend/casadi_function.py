@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from linkwise.errors import InputError
 from linkwise.files import required
@@ -55,37 +55,40 @@ def function(program: Program, name: str, options: dict[str, Any]) -> Any:
     return ca.Function(name, inputs, outputs, *names, options)
 
 
-def sparsity(port: Port, nodes: Sequence[Node]) -> tuple[list[int], Any]:
-    """Which numbers of an output are not always zero, column after column, and the pattern that they make."""
-    ca = casadi()
+class Pattern(NamedTuple):
+    """Which numbers of an output CasADi stores: their places, row after row, in its order, and its own pattern."""
+
+    places: list[int]
+    sparsity: Any
+
+
+def sparsity(port: Port, nodes: Sequence[Node] | None = None) -> Pattern:
+    """The pattern of a port: all numbers, or those of its nodes that are not always zero."""
     rows, columns = _matrix(port)
-    at = [i * columns + j for j in range(columns) for i in range(rows) if not is_zero(nodes[i * columns + j])]
+    at = [i * columns + j for j in range(columns) for i in range(rows)]
+    at = [k for k in at if nodes is None or not is_zero(nodes[k])]
     places = [divmod(k, columns) for k in at]
-    return at, ca.Sparsity.triplet(rows, columns, [i for i, _ in places], [j for _, j in places])
+    return Pattern(at, casadi().Sparsity.triplet(rows, columns, [i for i, _ in places], [j for _, j in places]))
 
 
-def dense(port: Port) -> Any:
-    """The pattern of an input: nothing is known to be zero."""
-    return casadi().Sparsity.dense(*_matrix(port))
-
-
-def by_columns(program: Program) -> Program:
-    """The program whose inputs and outputs are flat, as CasADi stores them."""
-    program = program.whole
-    leaves = []
-    for port, group in zip(program.inputs, program.leaves, strict=True):
-        rows, columns = _matrix(port)
-        leaves.append(tuple(group[i * columns + j] for j in range(columns) for i in range(rows)))
-    if program.before and any(len(p.shape) > 1 for p in program.before.shared):
+def by_columns(program: Program, patterns: Sequence[Pattern]) -> Program:
+    """The program whose inputs and outputs are flat, as CasADi stores them; without outputs of which nothing is."""
+    before = program.before
+    if before and any(len(p.shape) > 1 for p in before.shared):
         raise InputError(f"casadi: {program.name} has a matrix among the inputs of Newton's method.")
-    kept = [[group[k] for k in sparsity(p, group)[0]] for p, group in zip(program.outputs, program.results, strict=True)]
-    shared = {p.name for p in program.before.body.inputs} | program.before.hidden if program.before else set()
+    leaves = [[g[k] for k in sparsity(p).places] for p, g in zip(program.inputs, program.leaves, strict=True)]
+    shared = {p.name for p in before.body.inputs} | before.hidden if before else set()
+    kept = [
+        (Port(p.name, (len(at.places),)), tuple(g[k] for k in at.places))
+        for p, g, at in zip(program.outputs, program.results, patterns, strict=True)
+        if at.places
+    ]
     return replace(
         program,
         inputs=tuple(p if p.name in shared else replace(p, shape=(p.size,)) for p in program.inputs),
-        leaves=tuple(leaves),
-        outputs=tuple(Port(p.name, (len(k),)) for p, k in zip(program.outputs, kept, strict=True)),
-        results=tuple(map(tuple, kept)),
+        leaves=tuple(map(tuple, leaves)),
+        outputs=tuple(p for p, _ in kept),
+        results=tuple(g for _, g in kept),
     )
 
 

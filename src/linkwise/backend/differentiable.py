@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from linkwise.backend import native
+from linkwise.errors import InputError
 from linkwise.graph import differential
 from linkwise.graph.program import Program
 
@@ -27,6 +28,14 @@ class Differentiable:
     def names(self) -> list[str]:
         """The names of the inputs."""
         return [p.name for p in self.program.arguments]
+
+    def in_order(self, inputs: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """The arguments of a call, each once, in the order of the inputs."""
+        given = dict(zip(self.names, inputs, strict=False)) | dict(named)
+        if len(inputs) + len(named) != len(self.names) or given.keys() != set(self.names):
+            got = f"{len(inputs)} and {', '.join(named)}" if named else f"{len(inputs)}"
+            raise InputError(f"{self.program.name}: expected the arguments {', '.join(self.names)}, got {got}.")
+        return [given[name] for name in self.names]
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         """The outputs for arrays of numbers, whose leading axes broadcast."""
@@ -56,9 +65,8 @@ class Differentiable:
 
     def given_to(self, back: Differentiable, inputs: Sequence[Any], weights: Sequence[Any]) -> list[Any]:
         """The arguments of a gradient of this one, from its inputs and the weights of its outputs."""
-        known = dict(zip(self.names, inputs, strict=True))
-        known |= {differential.WEIGHT.format(p.name): w for p, w in zip(self.program.outputs, weights, strict=True)}
-        return [known[name] for name in back.names]
+        known, rest = dict(zip(self.names, inputs, strict=True)), iter(weights)
+        return [known[name] if name in known else next(rest) for name in back.names]
 
     def _kept(self, kind: str, wrt: tuple[int, ...]) -> Differentiable:
         if (kind, wrt) not in self._made:

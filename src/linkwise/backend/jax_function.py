@@ -25,7 +25,7 @@ LOWERINGS = ("native", "xla", "callback")
 
 def function(program: Program, lower: str, doc: str) -> Callable[..., Any]:
     """The program as a function of arrays of JAX, with the names of its inputs."""
-    jax = required("jax", "jax")
+    required("jax", "jax")
     if lower not in LOWERINGS:
         raise UnknownNameError("lowering", lower, LOWERINGS)
     if program.repeated:
@@ -37,34 +37,26 @@ def function(program: Program, lower: str, doc: str) -> Callable[..., Any]:
         )
     if lower == "native":
         jax_target.check()
-    whole, several = Differentiable(program), len(program.outputs) > 1
-    names, result = whole.names, result_of(program) if several else None
+    whole, result = Differentiable(program), result_of(program) if len(program.outputs) > 1 else None
 
     def call(*inputs: Any, **named: Any) -> Any:
-        arrays = _arguments(program, names, inputs, named)
-        found = _bind(whole, lower, arrays)
+        found = _bind(whole, lower, _arguments(whole, inputs, named))
         return result(*found) if result else found[0]
 
     call.__name__ = call.__qualname__ = program.name
     call.__doc__ = doc
-    del jax
     return call
 
 
-def _arguments(program: Program, names: list[str], inputs: Sequence[Any], named: dict[str, Any]) -> list[Any]:
+def _arguments(whole: Differentiable, inputs: Sequence[Any], named: dict[str, Any]) -> list[Any]:
     """The arguments in order, as arrays of the program's kind."""
-    jnp = required("jax.numpy", "jax")
-    given = dict(zip(names, inputs, strict=False))
-    wrong = [n for n in named if n not in names or n in given]
-    if wrong or len(inputs) > len(names) or len(given) + len(named) < len(names):
-        raise InputError(f"{program.name}: expected the arguments {', '.join(names)}, got {len(inputs)} and {list(named)}.")
-    if jnp.zeros((), program.dtype).dtype != program.dtype:
+    jnp, program = required("jax.numpy", "jax"), whole.program
+    if required("jax", "jax").dtypes.canonicalize_dtype(program.dtype) != program.dtype:
         raise InputError(
             f"{program.name}: this kernel computes in {program.dtype}, which JAX has switched off. Call"
             " jax.config.update('jax_enable_x64', True) first, or compile the kernel with dtype='float32'."
         )
-    every = [{**given, **named}[n] for n in names]
-    arrays = [jnp.asarray(x, program.dtype) for x in every]
+    arrays = [jnp.asarray(x, program.dtype) for x in whole.in_order(inputs, named)]
     for port, x in zip(program.arguments, arrays, strict=True):
         if not port.fits(x.shape):
             raise explanation(program, ValueError(), [np.broadcast_to(np.zeros(()), x.shape) for x in arrays], None)
@@ -90,11 +82,9 @@ def _bind(whole: Differentiable, lower: str, arrays: Sequence[Any]) -> list[Any]
 @cache
 def _primitive() -> Any:
     """The primitive with its rules."""
-    import jax
-    from jax.extend.core import Primitive
-    from jax.interpreters import ad, batching, mlir
-
-    primitive = Primitive("linkwise")
+    jax: Any = required("jax", "jax")
+    ad, batching, mlir = (required(f"jax.interpreters.{name}", "jax") for name in ("ad", "batching", "mlir"))
+    primitive: Any = required("jax.extend.core", "jax").Primitive("linkwise")
     primitive.multiple_results = True
 
     def shapes(*avals: Any, whole: Differentiable, lower: str) -> list[Any]:
@@ -175,12 +165,10 @@ def _summed(x: Any, shape: tuple[int, ...]) -> Any:
 
 def _replayed(whole: Differentiable, *arrays: Any) -> list[Any]:
     """The program written out in operations of JAX, on arrays of all leading axes."""
-    import jax.numpy as jnp
-
-    program = whole.program.whole
+    jnp, program = required("jax.numpy", "jax"), whole.program.whole
     leads = [x.shape[: x.ndim - p.rank] for p, x in zip(program.arguments, arrays, strict=True)]
     batch = np.broadcast_shapes(*leads)
-    table = {
+    table: dict[str, Callable[..., Any]] = {
         **WRITTEN, "sqrt": jnp.sqrt, "sin": jnp.sin, "cos": jnp.cos, "exp": jnp.exp, "tanh": jnp.tanh,
         "atan2": jnp.arctan2, "sign": jnp.sign, "abs": jnp.abs, "min": jnp.minimum, "max": jnp.maximum,
         "less": lambda a, b: jnp.where(a < b, 1.0, 0.0), "where": lambda c, a, b: jnp.where(c != 0.0, a, b),
@@ -199,9 +187,7 @@ def _replayed(whole: Differentiable, *arrays: Any) -> list[Any]:
 
 def _called(whole: Differentiable, *arrays: Any) -> Any:
     """The compiled program, called through Python."""
-    import jax
-
-    program = whole.program
+    jax, program = required("jax", "jax"), whole.program
     leads = [x.shape[: x.ndim - p.rank] for p, x in zip(program.arguments, arrays, strict=True)]
     batch = np.broadcast_shapes(*leads)
     shapes = [jax.ShapeDtypeStruct((*batch, *p.shape), program.dtype) for p in program.outputs]

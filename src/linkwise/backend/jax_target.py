@@ -11,7 +11,6 @@ import re
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,9 @@ def check() -> None:
     if not native._works() or native.backend() == "numpy":
         raise LinkwiseError(f"jax: expected native code, which this machine does not make. {other}.")
     if not hasattr(jax, "ffi"):
-        raise LinkwiseError(f"jax: expected JAX 0.5 or later, which calls compiled functions, got {jax.__version__}. {other}.")
+        raise LinkwiseError(
+            f"jax: expected JAX 0.5 or later, which calls compiled functions, got {jax.__version__}. {other}."
+        )
     found = _version(Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h"))
     if found is not None and (found[0] != VERSION[0] or found[1] < VERSION[1]):
         raise LinkwiseError(
@@ -53,9 +54,13 @@ def check() -> None:
         z = jax.ffi.ffi_call(name(program), shape)(np.ones((3, 1), kind), np.ones((1,), kind))
         good = bool((np.asarray(z) == 3.0).all())
     except Exception as error:
-        raise LinkwiseError(f"jax: a trial call of compiled code failed in JAX {jax.__version__}: {error}. {other}.") from error
+        raise LinkwiseError(
+            f"jax: a trial call of compiled code failed in JAX {jax.__version__}: {error}. {other}."
+        ) from error
     if not good:
-        raise LinkwiseError(f"jax: a trial call of compiled code gave a wrong answer in JAX {jax.__version__}. {other}.")
+        raise LinkwiseError(
+            f"jax: a trial call of compiled code gave a wrong answer in JAX {jax.__version__}. {other}."
+        )
 
 
 def _version(header: Path) -> tuple[int, int] | None:

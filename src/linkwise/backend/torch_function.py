@@ -23,29 +23,26 @@ def function(program: Program, doc: str) -> Callable[..., Any]:
         raise InputError(f"torch: expected a function of one state, got {program.name}, which runs in steps.")
     whole, kind = Differentiable(program), getattr(torch, program.dtype)
     result = result_of(program) if len(program.outputs) > 1 else None
-    names, run, watched = whole.names, _call(), _watched()
-    apart = torch.compiler.disable(run)
+    run, watched = _call(), _watched()
 
-    def call(*inputs: Any, **named: Any) -> Any:
-        given = dict(zip(names, inputs, strict=False)) | named
-        if len(inputs) + len(named) != len(names) or given.keys() != set(names):
-            raise InputError(
-                f"{program.name}: expected the arguments {', '.join(names)}, got {len(inputs)} and {list(named)}."
-            )
-        tensors = [torch.as_tensor(given[n], dtype=kind) for n in names]
-        for name, x in zip(names, tensors, strict=True):
+    def body(*inputs: Any, **named: Any) -> Any:
+        tensors = [torch.as_tensor(x, dtype=kind) for x in whole.in_order(inputs, named)]
+        for name, x in zip(whole.names, tensors, strict=True):
             if not x.is_cpu:
                 raise InputError(
                     f"{program.name}: expected {name} on the processor, where kernels compute, got a tensor on"
                     f" {x.device}. Give {name}.cpu(); for other devices there is kernel.jax(lower='xla')."
                 )
-        if torch.compiler.is_compiling():
-            found = apart(whole, tensors)
-        elif watched() or any(x.requires_grad for x in tensors):
+        if watched() or any(x.requires_grad for x in tensors):
             found = run(whole, tensors)
         else:
             found = _evaluated(whole, tensors)
         return result(*found) if result else found[0]
+
+    apart = torch.compiler.disable(body)  # PyTorch's compiler cannot look inside
+
+    def call(*inputs: Any, **named: Any) -> Any:
+        return (apart if torch.compiler.is_compiling() else body)(*inputs, **named)
 
     call.__name__ = call.__qualname__ = program.name
     call.__doc__ = doc
@@ -54,8 +51,7 @@ def function(program: Program, doc: str) -> Callable[..., Any]:
 
 def _evaluated(whole: Differentiable, tensors: Sequence[Any]) -> tuple[Any, ...]:
     """The outputs of a program, of which nothing is kept."""
-    from torch import from_numpy
-
+    from_numpy = required("torch", "torch").from_numpy
     arrays = [x.detach().numpy() for x in tensors]
     try:
         return tuple(from_numpy(np.asarray(x)) for x in whole(*arrays))
@@ -65,9 +61,8 @@ def _evaluated(whole: Differentiable, tensors: Sequence[Any]) -> tuple[Any, ...]
 
 def _watched() -> Callable[[], bool]:
     """What says whether PyTorch vectorises or differentiates forwards now; always, where it does not tell."""
-    import torch
-    from torch.autograd import forward_ad
-
+    torch: Any = required("torch", "torch")
+    forward_ad = torch.autograd.forward_ad
     active = getattr(torch._C, "_are_functorch_transforms_active", None)
     if active is None or not hasattr(forward_ad, "_current_level"):
         return lambda: True
@@ -77,9 +72,9 @@ def _watched() -> Callable[[], bool]:
 @cache
 def _call() -> Callable[[Differentiable, Sequence[Any]], tuple[Any, ...]]:
     """What calls a program, as PyTorch's differentiation and vectorisation know it."""
-    import torch
+    torch: Any = required("torch", "torch")
 
-    class Call(torch.autograd.Function):
+    class Call(torch.autograd.Function):  # type: ignore[misc]
         """A program; its derivatives are calls of other programs."""
 
         @staticmethod

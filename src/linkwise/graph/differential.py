@@ -15,6 +15,7 @@ from linkwise.graph.derivative import along, pulled_back
 from linkwise.graph.derivative import jacobian as entries
 from linkwise.graph.inline import inlined
 from linkwise.graph.program import Port, Program, trace
+from linkwise.graph.show import free
 
 CHANGE, WEIGHT = "{}_change", "{}_weight"
 
@@ -25,7 +26,7 @@ def forward(program: Program, wrt: Sequence[str]) -> Program:
     Further inputs are named like q_change, in the order of `wrt`; outputs like tau_change.
     """
     given = {p.name: p for p in program.arguments}
-    more = [replace(given[name], name=CHANGE.format(name)) for name in wrt]
+    more = _further(program, [replace(given[name], name=CHANGE.format(name)) for name in wrt])
 
     def run(leaves: _Leaves, changes: Sequence[list[Any]]) -> list[list[Any]]:
         known = dict(zip(wrt, changes, strict=True))
@@ -47,7 +48,7 @@ def backward(program: Program, wrt: Sequence[str]) -> Program:
     input of `wrt` on which nothing depends is none: of a program that is linear in it.
     """
     given = {p.name: p for p in program.arguments}
-    more = [replace(p, name=WEIGHT.format(p.name)) for p in program.outputs]
+    more = _further(program, [replace(p, name=WEIGHT.format(p.name)) for p in program.outputs])
 
     def run(leaves: _Leaves, weights: Sequence[list[Any]]) -> list[list[Any]]:
         hidden, after, shared = leaves.step()
@@ -75,7 +76,10 @@ def jacobian(program: Program, wrt: Sequence[str]) -> Program:
         for group in leaves.values:
             rows = entries(group, [*nodes, *hidden])
             whole = [
-                [sum((x * f[k] for x, f in zip(row[len(nodes) :], follow, strict=True)), row[k]) for k in place.values()]
+                [
+                    sum((x * f[k] for x, f in zip(row[len(nodes) :], follow, strict=True)), row[k])
+                    for k in place.values()
+                ]
                 for row in rows
             ]
             for name in wrt:
@@ -83,9 +87,7 @@ def jacobian(program: Program, wrt: Sequence[str]) -> Program:
                 found.append([row[k] for row in whole for k in at])
         return found
 
-    outputs = [
-        Port(f"d{p.name}_d{name}", (*p.shape, *given[name].shape)) for p in program.outputs for name in wrt
-    ]
+    outputs = [Port(f"d{p.name}_d{name}", (*p.shape, *given[name].shape)) for p in program.outputs for name in wrt]
     return _made(program, f"{program.name}_jacobian", [], outputs, run)
 
 
@@ -111,6 +113,12 @@ class _Leaves:
         return hidden, after, shared
 
 
+def _further(program: Program, ports: Sequence[Port]) -> list[Port]:
+    """Ports of further inputs, under names that no other input has."""
+    taken = {p.name for p in program.inputs}
+    return [replace(p, name=free(p.name, taken)) for p in ports]
+
+
 def _made(
     program: Program,
     name: str,
@@ -120,7 +128,9 @@ def _made(
 ) -> Program:
     """The program of what `run` makes of the inputs and some more."""
     if program.repeated:
-        raise InputError(f"derivatives of {program.name}: expected a function of one state, got one that runs in steps.")
+        raise InputError(
+            f"derivatives of {program.name}: expected a function of one state, got one that runs in steps."
+        )
     program = program.whole
     count = len(program.inputs)
 

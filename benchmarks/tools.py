@@ -55,9 +55,8 @@ def casadi() -> dict[str, float]:
         us = {n: 1e6 * x["median"] for n, x in interleaved(calls).items()}
         x = states(robot)
         apart = max(np.abs(np.array(f(*x)).ravel() - kernel(*x)).max() for f in functions.values())
-        print(
-            f"CasADi, {name}: built in {', '.join(f'{k} {v:.2f} s' for k, v in seconds.items())}; apart by {apart:.1e}"
-        )
+        built = ", ".join(f"{k} {v:.2f} s" for k, v in seconds.items())
+        print(f"CasADi, {name}: built in {built}; apart by {apart:.1e}")
         for what in ("", ", Jacobian"):
             a, b = us[f"expressions{what}"], us[f"compiled{what}"]
             print(f"  inverse dynamics{what}: expressions {a:.2f} us, compiled {b:.2f} us: {a / b:.1f} times")
@@ -76,7 +75,6 @@ def _buffered(function, inputs):
         buffer.set_arg(k, memoryview(x))
     for k, x in enumerate(found):
         buffer.set_res(k, memoryview(x))
-    call.kept = (buffer, given, found) if hasattr(call, "__dict__") else None
     held = (buffer, given, found)
     return lambda: (call(), held)[0]
 
@@ -100,33 +98,30 @@ print(time.perf_counter() - begin)
 
 
 def jax() -> dict[str, float]:
-    """Cold gradients of TALOS, batches beside NumPy's call, gradients beside complex steps."""
+    """Cold gradients of TALOS, batches beside NumPy's call, and libraries written in JAX."""
     import jax
     import jax.numpy as jnp
 
     jax.config.update("jax_enable_x64", True)
     cold = [_cold() for _ in range(2)]  # the second finds the code of derivatives compiled
-    print(
-        f"JAX, TALOS: gradient, vmap and jit in a new process {cold[0]:.2f} s, with our compiled code there {cold[1]:.2f} s"
-    )
+    print("JAX, TALOS: gradient, vmap and jit in a new process, beyond JAX's own import and first jit:")
+    print(f"  {cold[0]:.2f} s, with our compiled code there {cold[1]:.2f} s")
     figures = {"cold": cold[0], "cold, compiled": cold[1]}
     for name in robots.FILES:
-        robot = robots.robot(name)
-        kernel = lw.compile(robot, lw.inverse_dynamics)
-        x, call = states(robot, BATCH), jax.jit(kernel.jax())
-        given = [jnp.asarray(v) for v in x]
-        ns = {
-            n: 1e9 * t["median"] / BATCH
-            for n, t in interleaved(
-                {"jax": lambda c=call, g=given: c(*g).block_until_ready(), "numpy": lambda k=kernel, x=x: k(*x)}
-            ).items()
-        }
-        print(
-            f"JAX, {name}: {BATCH} rows {ns['jax']:.1f} ns, NumPy's call {ns['numpy']:.1f} ns a row: {ns['jax'] / ns['numpy']:.2f}"
-        )
-        figures |= {f"{name} {k}": v for k, v in ns.items()}
-    figures |= _others()
-    return figures
+        call = jax.jit(lw.compile(robots.robot(name), lw.inverse_dynamics).jax())
+        figures |= _beside("JAX", name, lambda *x, call=call: call(*x).block_until_ready(), jnp.asarray)
+    return figures | _others()
+
+
+def _beside(tool: str, name: str, call, given) -> dict[str, float]:
+    """A batch in another tool, with inputs of its own kind, beside NumPy's call of the kernel."""
+    kernel = lw.compile(robots.robot(name), lw.inverse_dynamics)
+    x = states(robots.robot(name), BATCH)
+    theirs = [given(v) for v in x]
+    times = interleaved({tool: lambda: call(*theirs), "NumPy": lambda: kernel(*x)})
+    a, b = (1e9 * times[n]["median"] / BATCH for n in (tool, "NumPy"))
+    print(f"{tool}, {name}: {BATCH} rows {a:.1f} ns a row, NumPy's call {b:.1f} ns: {a / b:.2f}")
+    return {f"{name} {tool}": a, f"{name} NumPy": b}
 
 
 def _cold() -> float:
@@ -162,9 +157,8 @@ def adam(robot: lw.Robot):
     """Torques by adam-robotics, whose base floats."""
     from adam.jax import KinDynComputations
 
-    dynamics = KinDynComputations(
-        str(robots.path("TALOS")), list(robot.names), gravity=np.array([0, 0, -9.81, 0, 0, 0])
-    )
+    g = np.array([0, 0, -9.81, 0, 0, 0])
+    dynamics = KinDynComputations(str(robots.path("TALOS")), list(robot.names), gravity=g)
     here, still = np.eye(4), np.zeros(6)
 
     def torques(q, qd, qdd):
@@ -183,22 +177,9 @@ def frax(robot: lw.Robot):
 
 def torch() -> dict[str, float]:
     """Batches beside NumPy's call."""
-    import torch
+    from torch import tensor
 
     figures = {}
     for name in robots.FILES:
-        robot = robots.robot(name)
-        kernel = lw.compile(robot, lw.inverse_dynamics)
-        x, call = states(robot, BATCH), kernel.torch()
-        given = [torch.tensor(v) for v in x]
-        ns = {
-            n: 1e9 * t["median"] / BATCH
-            for n, t in interleaved(
-                {"torch": lambda c=call, g=given: c(*g), "numpy": lambda k=kernel, x=x: k(*x)}
-            ).items()
-        }
-        print(
-            f"PyTorch, {name}: {BATCH} rows {ns['torch']:.1f} ns, NumPy's call {ns['numpy']:.1f} ns a row: {ns['torch'] / ns['numpy']:.2f}"
-        )
-        figures |= {f"{name} {k}": v for k, v in ns.items()}
+        figures |= _beside("PyTorch", name, lw.compile(robots.robot(name), lw.inverse_dynamics).torch(), tensor)
     return figures

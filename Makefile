@@ -7,7 +7,7 @@ SEEN   := .venv/browser
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo papers test test-slow attack bench docs format lint types layers pytest clean
+.PHONY: help demo papers test test-slow test-torch attack bench docs format lint types layers pytest clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,11 @@ test: lint types layers docs pytest ## run every check and the tests
 test-slow: $(READY) $(SEEN) ## run the proofs that take minutes
 	@echo "==> pytest, slow"
 	@$(BIN)/python -m pytest -q -n 2 -m slow
+
+test-torch: $(READY) ## install PyTorch, which is large, and run its tests
+	@echo "==> pytest, PyTorch"
+	@$(BIN)/pip install -q torch
+	@$(BIN)/python -m pytest -q tests/backend/test_torch.py
 
 attack: $(READY) ## try 100,000 ways to break it, a quarter of an hour
 	@echo "==> attack"

@@ -31,6 +31,7 @@ def main() -> None:
     import rates
     import rollouts
     import startup
+    import tools
 
     import planning
     import platforms
@@ -58,6 +59,7 @@ def main() -> None:
         "loading": loading.run,
         "startup": startup.run,
         "view": view.run,
+        "tools": tools.run,
     }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", help=f"which of {', '.join(sections)}; all by default")

@@ -9,6 +9,7 @@ import pytest
 
 import linkwise as lw
 from support.command import linkwise
+from support.examples import ROBOTS
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(python|sh|\{code-cell\} python)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
@@ -54,6 +55,7 @@ def test_code_and_commands_run(page, monkeypatch, tmp_path):
     monkeypatch.chdir(shutil.copytree(ROOT / "examples", tmp_path / "examples"))
     rows = "".join(f"{0.1 * k},0,0,0.8,0,0,{0.01 * k}\n" for k in range(9))
     Path("poses.csv").write_text("t,x,y,z,rx,ry,rz\n" + rows)  # of the README's hexapod
+    shutil.copy(ROBOTS / "panda_description" / "urdf" / "panda.urdf", "panda.urdf")
     space: dict[str, object] = {}
     for kind, text in blocks(page):
         if kind == "sh":

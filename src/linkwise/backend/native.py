@@ -68,6 +68,12 @@ def function(program: Program, doc: str = "", threads: int | str = 1, directly: 
         return direct.function(program, found.function, found.loop, found.data)
 
 
+def loaded(program: Program) -> Loaded:
+    """The program's code, for whoever calls its loop; it stays where it is as long as this is held."""
+    with _lock:
+        return _native(program, "")
+
+
 def is_native(program: Program) -> bool:
     """Whether a program becomes native code, as things are now."""
     return all(p.size for p in (*program.arguments, *program.outputs)) and backend() != "numpy"

@@ -65,12 +65,20 @@ def reverse(outputs: Sequence[Any], wrt: Sequence[Node]) -> list[list[Any]]:
 
 def gradient(output: Any, wrt: Sequence[Node], reach: set[int] | None = None) -> list[Any]:
     """d output / d wrt by one reverse sweep."""
-    if not isinstance(output, Node):
-        return [0.0] * len(wrt)
-    reach = _dependent([output], wrt) if reach is None else reach
-    adjoint: dict[int, Any] = {output.index: 1.0}
+    return pulled_back([output], [1.0], wrt, reach)
+
+
+def pulled_back(
+    outputs: Sequence[Any], weights: Sequence[Any], wrt: Sequence[Node], reach: set[int] | None = None
+) -> list[Any]:
+    """The derivatives of a sum of outputs, each times its weight, by one reverse sweep; weights count as constant."""
+    reach = _dependent(outputs, wrt) if reach is None else reach
+    adjoint: dict[int, Any] = {}
+    for output, weight in zip(outputs, weights, strict=True):
+        if isinstance(output, Node):
+            adjoint[output.index] = adjoint[output.index] + weight if output.index in adjoint else weight
     stop = {w.index for w in wrt}
-    for n in reversed(_live([output], stop)):
+    for n in reversed(_live(outputs, stop)):
         bar = adjoint.get(n.index)
         if bar is None or n.index in stop or not n.args:
             continue

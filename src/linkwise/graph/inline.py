@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from linkwise import scalar
@@ -32,10 +32,15 @@ WRITTEN: dict[str, Callable[..., Any]] = {
 }
 
 
-def inlined(program: Program, *inputs: Sequence[Any], number: Callable[[float], Any] = lambda x: x) -> list[list[Any]]:
+def inlined(
+    program: Program,
+    *inputs: Sequence[Any],
+    number: Callable[[float], Any] = lambda x: x,
+    table: Mapping[str, Callable[..., Any]] = WRITTEN,
+) -> list[list[Any]]:
     """The outputs of a straight program, each flat, for one flat sequence of scalars for each input.
 
-    `number` makes the scalar of a constant, where a float will not do.
+    `number` makes the scalar of a constant, where a float will not do; the table has what each operation is there.
     """
     if program.before or program.repeated:
         raise LinkwiseError(f"{program.name}: a program with a loop inside cannot be written into another one.")
@@ -47,5 +52,5 @@ def inlined(program: Program, *inputs: Sequence[Any], number: Callable[[float], 
         return number(n.value) if n.op == "const" else value[n.index]
 
     for n in program.schedule:
-        value[n.index] = WRITTEN[n.op](*map(get, n.args))
+        value[n.index] = table[n.op](*map(get, n.args))
     return [[get(n) for n in group] for group in program.results]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,12 +25,16 @@ class Before:
         start: for each carried port where it begins: its numbers, or the name of an input of the other program.
         gives: pairs (k, name): the last value of carried port k is that input of the other program.
         most: turns after which a row that is not done gives up, and what it gives is NaN.
+        step: makes a program of what the loop gives and the shared inputs, whose outputs are what the loop gives after
+            one more step of Newton's method. There its derivatives by what it gives vanish, and those by the shared
+            inputs are those of what the loop gives.
     """
 
     body: Program
     start: tuple[tuple[float, ...] | str, ...]
     gives: tuple[tuple[int, str], ...]
     most: int
+    step: Callable[[], Program] | None = None
 
     @property
     def carried(self) -> tuple[Port, ...]:

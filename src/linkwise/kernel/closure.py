@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -105,4 +106,20 @@ def loop(robot: Robot, options: Options, shared: Sequence[Port], guess: str = ""
     body = trace("newton", run, [*carried, *shared], outputs, dtype=options.dtype)
     y, y0, v0, place = (tuple(x) for x in begin)
     start = (guess, guess, v0, newton.NEARBY) if guess else (y, y0, v0, place)
-    return Before(body, start, ((0, FOLLOWERS),), newton.MOST)
+    step = partial(_step, robot, options, tuple(shared))
+    return Before(body, start, ((0, FOLLOWERS),), newton.MOST, step)
+
+
+def _step(robot: Robot, options: Options, shared: Sequence[Port]) -> Program:
+    """One more step of Newton's method from what was found."""
+    lead = next(p.name for p in shared if p.name in POSITIONS)
+    structure = options.structure(robot)
+    sought = Port(FOLLOWERS, (len(structure.sought),))
+
+    def run(found: list[Any], *inputs: list[Any]) -> Sequence[Any]:
+        given = dict(zip((p.name for p in shared), inputs, strict=True))
+        model = options.model(robot, given)
+        machine = Machine(Tree.of(model), Tree.of(model), structure.with_numbers_of(model))
+        return [newton.corrected(machine, given[lead], found)]
+
+    return trace("newton_step", run, [sought, *shared], [sought], dtype=options.dtype)

@@ -244,6 +244,47 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
 
         return source(self.program, name, self._title())
 
+    def casadi(self, name: str | None = None, *, compiled: bool = False, second: bool = False, **options: Any) -> Any:
+        """This kernel as a `casadi.Function` with the names of its inputs and outputs; needs CasADi.
+
+        Args:
+            name: of the function.
+            compiled: call the compiled code, which needs a C compiler and lives as long as this process. Otherwise the
+                function consists of scalar expressions, which CasADi differentiates and writes in C.
+            second: compile second derivatives too, for exact Hessians of compiled functions.
+            options: of `casadi.Function`, or of `casadi.external`.
+        """
+        from linkwise.backend import casadi_external, casadi_function
+
+        name = self.program.name if name is None else name
+        if compiled:
+            return casadi_external.function(self.program, name, second, options)
+        return casadi_function.function(self.program, name, options)
+
+    def jax(self, *, lower: str = "native") -> Callable[..., Any]:
+        """This kernel as a function of JAX, which `jit`, `vmap`, `grad`, `jvp` and `vjp` know; needs JAX.
+
+        Leading axes broadcast, as in the kernel. Derivatives of any order are compiled when they are first needed; by q
+        they are by its numbers, quaternions being normalised inside. A kernel in float64 needs JAX's x64 mode.
+
+        Args:
+            lower: "native" calls the compiled code on the processor; "xla" writes the kernel in operations of XLA,
+                which compile slowly but run on any device; "callback" calls the compiled code through Python.
+        """
+        from linkwise.backend.jax_function import function
+
+        return function(self.program, lower, self.__doc__ or "")
+
+    def torch(self) -> Callable[..., Any]:
+        """This kernel as a function of PyTorch's tensors on the processor, without copies; needs PyTorch.
+
+        Leading axes broadcast, as in the kernel. `backward` and derivatives of any order call programs that are
+        compiled when they are first needed; by q they are by its numbers, quaternions being normalised inside.
+        """
+        from linkwise.backend.torch_function import function
+
+        return function(self.program, self.__doc__ or "")
+
     def listing(self) -> str:
         """The customised symbolic model, one assignment a line."""
         from linkwise.graph.show import listing

@@ -109,17 +109,8 @@ class Columns(Kernel):
     def packed(self) -> Packed:
         raise self._in_parts("packed outputs")
 
-    def c_source(self, name: str | None = None) -> str:
-        raise self._in_parts("C source")
-
-    def c_header(self, name: str | None = None) -> str:
-        raise self._in_parts("C header")
-
-    def javascript_source(self, name: str | None = None) -> str:
-        raise self._in_parts("JavaScript source")
-
-    def listing(self) -> str:
-        raise self._in_parts("listing")
+    def _whole(self, what: str) -> Program:
+        raise self._in_parts(what)
 
     def _in_parts(self, what: str) -> InputError:
         return InputError(

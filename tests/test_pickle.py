@@ -93,6 +93,16 @@ def crossing(t, q, qd):
     return q[0] - 0.29
 
 
+def pushing(t, q, qd):
+    return np.full(len(qd), 1000.0)
+
+
+@cache
+def pushed():
+    """A simulation under a sampled control that asks for more than the drives can give."""
+    return lw.simulate(ARM, None, None, 0.1, control=lw.control.sampled(pushing, 0.05), limits="saturate")
+
+
 @cache
 def stopped():
     """The error of a simulation that runs away, which has the motion up to there."""
@@ -104,6 +114,13 @@ def stopped():
 @cache
 def planned():
     return minimum_time(8, iterations=20)
+
+
+@cache
+def moved():
+    """A line of a tool with limits of its own, on a path whose ends are eased."""
+    return lw.move(lw.load("industrial6"), [0.2, -0.3, 0.5, 0.1, 0.9, 0.3], by=(0.0, 0.1, 0.0), speed=0.3, jerk=300.0,
+                   intervals=20)  # fmt: skip
 
 
 @cache
@@ -286,6 +303,10 @@ ONES = {
         lambda: lw.simulate(lw.delta(), None, None, 0.05, dense=True),
         lambda s: (s, s.state(0.02), s.state(0.02, whole=True)),
     ),
+    "sampled control": (
+        lambda: [lw.control.sampled(pushing, 0.05), pushed()],
+        lambda both: (both[0].period, both[1], both[1].limits_met, both[1].commands),
+    ),
     "rollouts": (
         lambda: [rolled(), rolled(control=feedback), rolled(threads=2, method="euler")],
         lambda every: [(turned(r), r.linearization([0.1, 0.2], [0, 0], [1, 1], 0.01), r.count()) for r in every],
@@ -296,6 +317,7 @@ ONES = {
         lambda both: [f([0.1, 0.2], [0, 0], [1, 1], 0.01) for f in both],
     ),
     "plan": (planned, lambda p: (p.q(0.1), p.tau(0.1), p.worst, p.duals, p.status, p.duration, p.terms)),
+    "motion of a tool": (moved, lambda m: (m(0.1), m.uses, m.facts["length"])),
     "words of plans": (
         lambda: [
             0.1 * lw.cost.time() + lw.cost.effort([1.0, 2.0]),

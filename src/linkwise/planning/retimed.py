@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion import column_names
+from linkwise.motion.base_motion import base_columns
 from linkwise.planning.bounds import Bounds
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import PathModel, PathMotion
@@ -128,6 +129,8 @@ class Retimed(Sampled):
     def columns(self) -> dict[str, Array]:
         """Everything as named columns: t, s, q.elbow, qd.elbow, qdd.elbow, tau.elbow, ..."""
         found = {"t": self.t, "s": self.s, "s_dot": self.s_dot}
+        if base := self.model.environment.base:
+            found |= base_columns(base.poses(self.t))
         for quantity in ("q", "qd", "qdd", "qddd", "tau", "tau_dot"):
             values = getattr(self, quantity)
             if values is not None:
@@ -171,7 +174,7 @@ def shares(model: PathModel, path: Path, law: TimeLaw) -> dict[str, Array]:
 
 def used_shares(model: PathModel, m: PathMotion) -> dict[str, Array]:
     """What a motion uses of each kind of limit, (rows, joints or drives), with its sign."""
-    _, qd, qdd, qddd = model.joints(m[:4])
+    _, qd, qdd, qddd = (np.hstack(x) for x in zip(model.joints(m[:4]), *([m.extras] if m.extras else []), strict=True))
     values = {"velocity": qd, "acceleration": qdd, "jerk": qddd, "effort": m.tau, "effort_rate": m.tau_dot}
     return {name: value / getattr(model.bounds, name) for name, value in values.items() if model.bounds.has(name)}
 

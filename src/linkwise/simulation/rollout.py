@@ -16,12 +16,14 @@ from linkwise.errors import InputError
 from linkwise.kernel.kernel import Compiled
 from linkwise.kernel.options import Options
 from linkwise.kernel.tracing import Port, Program, caller
-from linkwise.motion.base_motion import BaseMotion
+from linkwise.motion.base_motion import BaseMotion, base_columns
 from linkwise.motion.columns import column_names
 from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
 from linkwise.simulation.batch import Array, Batch, checked_every, given_ports
 from linkwise.simulation.control_law import Control
+from linkwise.simulation.leading_view import View
+from linkwise.simulation.limits import LimitMet, states_met
 from linkwise.simulation.linear_step import linear_program
 from linkwise.simulation.plant import Plant
 from linkwise.simulation.step import METHODS
@@ -47,6 +49,11 @@ class Rolled(States):
 
     robot: Robot
     dt: Any  # between two rows, s; None of the end alone
+    base: Any = None  # how the base moves: a `BaseMotion`
+    start: Any = 0.0  # when the rollout started, s
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"robot": self.robot, "dt": self.dt}  # a function of time may be bound to a process
 
     @classmethod
     def of(cls, robot: Robot, dt: Any, *states: Any) -> Rolled:
@@ -54,6 +61,20 @@ class Rolled(States):
         made = cls(*states)
         made.robot, made.dt = robot, dt
         return made
+
+    @property
+    def limits_met(self) -> tuple[LimitMet, ...]:
+        """Limits of position and velocity of what leads that a row of the batch exceeds, at the states that are kept.
+
+        Times are counted from the start; where rows have steps of their own lengths, by the longest.
+        """
+        view, single = View.of(self.robot), self.q.ndim > 1 and self.dt is not None
+        q, qd = (self.q, self.qd) if single else (self.q[..., None, :], self.qd[..., None, :])
+        tree = self.robot.opened()
+        q_tree, qd_tree = np.full((*q.shape[:-1], tree.nq), np.nan), np.full((*qd.shape[:-1], tree.nv), np.nan)
+        q_tree[..., view.q], qd_tree[..., view.v] = q, qd
+        every = float(np.max(self.dt)) if self.dt is not None else np.nan
+        return states_met(self.robot, every * np.arange(1, q.shape[-2] + 1), q_tree, qd_tree)
 
     def view(self, path: str | PathLike[str] | None = None, *, row: int = 0, **options: Any) -> Path:
         """A page that shows one row of the batch in motion; see `Robot.view`.
@@ -75,6 +96,9 @@ class Rolled(States):
         columns = {"t": dt * np.arange(1, q.shape[1] + 1)}
         for quantity, values in (("q", q[row]), ("qd", qd[row])):
             columns |= dict(zip(column_names(self.robot, quantity), values.T, strict=True))
+        if self.base:
+            start = float(np.broadcast_to(self.start, self.q.shape[:-2]).reshape(-1)[row])
+            columns |= base_columns(self.base.poses(start + columns["t"]))
         return view(self.robot, columns, path, **options)
 
 
@@ -198,7 +222,10 @@ class Rollout:
             whole[0][...], whole[1][...] = state
             return Rolled.of(self.robot, None, *whole, done)
         kept = tuple(x[..., : done // every, :] for x in whole)
-        return Rolled.of(self.robot, every * np.asarray(dt, dtype=float), *kept, done)
+        rolled = Rolled.of(self.robot, every * np.asarray(dt, dtype=float), *kept, done)
+        if self.plant.base:
+            rolled.base, rolled.start = self.plant.base, batch.start
+        return rolled
 
     @cached_property
     def step(self) -> StepFunction:
@@ -293,7 +320,7 @@ def compile_rollout(
             behave like NumPy arrays, and is written with functions of NumPy or of `linkwise.scalar`, without `if`. With
             an argument `dyn` it gets the robot's algorithms there: `dyn.gravity_forces(q) + 40.0 * (u - q) - 8.0 * qd`.
         inputs: width of u where there is a control (nu, the width of tau, by default).
-        torque_limits: what drives can give: True for the robot's own limits of effort and torque-speed curves; a
+        torque_limits: what drives can give: True for the robot's own limits of effort, torque-speed curves, powers; a
             number for all joints; or by joint a number or points (speed, torque), {"elbow": [(0, 40.0), (12.0, 0)]}:
             lines bound what drives the joint, the first torque what brakes it.
         external: frames whose wrenches are an input of each step, `f_ext`, in the frames' axes.

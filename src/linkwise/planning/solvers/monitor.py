@@ -62,6 +62,7 @@ class Monitor:
         self._line = StatusLine() if shown else None
         self._program: Program | None = None
         self._value = np.inf
+        self._listens = False
 
     def watch(self, program: Program) -> None:
         """Begin with another program; what was feasible in the last one may not be in this."""
@@ -95,16 +96,23 @@ class Monitor:
             yield
             return
 
-        def note(*_: Any) -> None:
-            if self.reason:
-                raise KeyboardInterrupt
-            self.reason = "interrupted"
-
-        before = signal.signal(signal.SIGINT, note)
+        before = signal.signal(signal.SIGINT, self._note)
+        self._listens = True
         try:
             yield
         finally:
+            self._listens = False
             signal.signal(signal.SIGINT, before)
+
+    def _note(self, *_: Any) -> None:
+        if self.reason:
+            raise KeyboardInterrupt
+        self.reason = "interrupted"
+
+    def listen(self) -> None:
+        """Hear Ctrl-C again, where a solver has begun to do so itself and would end the process at a second one."""
+        if self._listens:
+            signal.signal(signal.SIGINT, self._note)
 
     @property
     def out_of_time(self) -> bool:

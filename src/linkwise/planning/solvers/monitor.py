@@ -63,9 +63,11 @@ class Monitor:
         self._program: Program | None = None
         self._value = np.inf
         self._listens = False
+        self._first = 0
 
     def watch(self, program: Program) -> None:
         """Begin with another program; what was feasible in the last one may not be in this."""
+        self._first = len(self.history)
         self._program, self.best, self.last, self._value = program, None, None, np.inf
 
     def gradient(self, x: Array) -> Array:
@@ -82,9 +84,20 @@ class Monitor:
             self._line.write(f"{self.label}: {self.iterations} iterations, objective {f:.6g}, violation {error:.1e}")
         if not self.reason and self.out_of_time:
             self.reason = "out of time"
-        if self.reason:
-            raise Stop(self.reason)
+        if self.reason or self.settled():
+            raise Stop(self.reason or "settled")
         return found
+
+    def settled(self, iterations: int = 30, change: float = 1e-9) -> bool:
+        """Whether the objective has not changed for so long, with all rows kept: rounding leaves nothing to gain.
+
+        Where second derivatives are Gauss's and Newton's, or terms are large, a solver's own test may never be met.
+        """
+        recent = self.history[self._first :][-iterations:]
+        if len(recent) < iterations:
+            return False
+        f, over = np.array(recent).T
+        return bool(over.max() <= self.tolerance and np.ptp(f) <= change * abs(f[-1]))
 
     @contextmanager
     def listening(self) -> Iterator[None]:

@@ -64,6 +64,8 @@ def solve(
     found = solver.optimize(model)
     if raised:
         raise raised[0]
+    if monitor.settled() and not monitor.reason:
+        raise Stop("settled")
     words = f"{_last(found.solution_status)}, {_last(found.optimization_status)}"
     if words.endswith("USER_INTERRUPTION"):  # Uno hears Ctrl-C itself
         monitor.reason = "interrupted"

@@ -251,7 +251,9 @@ def test_what_soft_constraints_break_is_told():
     joints = found.violations(kind="torque")
     assert len({w.name for w in joints}) == len(joints) > 1
     assert joints == sorted(joints, key=lambda w: -w.beyond)
-    assert str(next(w for w in found.violations() if w.kind == "knee")).endswith("rad off in swing, at 60 % of the step")
+    assert str(next(w for w in found.violations() if w.kind == "knee")).endswith(
+        "rad off in swing, at 60 % of the step"
+    )
     with pytest.raises(LinkwiseError, match="'torque'"):
         found.violations(kind="torques")
 

@@ -1,4 +1,4 @@
-"""Solve, and where that fails solve again: from other motions, by other solvers, until one converges or all is tried."""
+"""Solve, and where that fails solve again: from other motions and by other solvers, until one converges."""
 
 from __future__ import annotations
 
@@ -142,8 +142,9 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
         problem, curve = free_knots(problem, curve, how.monitor, name, how.iterations)
         duals = ()
     variables, grid = problem.variables(curve.duration), problem.grid
+    good: Solution | None = None
     spent = 0.0
-    for k in range(ROUNDS if how.refine else 1):
+    for k in range(1, ROUNDS + 1 if how.refine else 2):
         program = problem.program(variables, grid)
         warm = program.multipliers(duals) if duals else None
         answer = solvers.solve(
@@ -154,18 +155,24 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
         curve = variables.curve(answer.x)
         largest = problem.largest_violation(curve)
         status, message = answer.status, answer.message
+        if status != "converged" and good is not None and not how.monitor.reason:
+            break
+        found = Solution(problem, curve, status, message, program, duals, largest, k, name)
+        good = found if status == "converged" and largest.violation <= how.tolerance else good
         if status != "converged" or largest.violation <= FINE * how.tolerance or not how.refine:
             break
         finer = problem.refined(curve, grid, FINE * how.tolerance)
         if len(finer) == len(grid):
             break
         grid = finer
-    if status == "converged" and how.refine and largest.violation > how.tolerance:
-        status, message = "gave up", "limits are exceeded between points"
-    if status == "converged" and how.refine:
-        curve, largest = within(problem, program, curve, largest, how.tolerance)
-    program.seconds = spent
-    return Solution(problem, curve, status, message, program, tuple(duals), largest, k + 1, name)
+    found = good or found
+    found.program.seconds = spent
+    if not how.refine or not found.converged:
+        return found
+    if good is None:
+        return found._replace(status="gave up", message="limits are exceeded between points")
+    curve, largest = within(problem, found.program, found.curve, found.largest, how.tolerance)
+    return found._replace(curve=curve, largest=largest)
 
 
 def within(

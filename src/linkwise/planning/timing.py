@@ -50,8 +50,8 @@ def retime(
     is a local optimum, found by an interior-point method, in which torques (or accelerations) are continuous from rest
     to rest. So it is where drives are elastic, whose torques depend on the fourth derivative of the path's parameter,
     and where a base moves or loads act, since torques then depend on the time at which the robot is somewhere. Limits
-    are checked on a grid eight times finer, and the timing is refined where they are exceeded by more than 0.1 %. A path
-    that leads a joint out of its range, or that a drive is too weak for, is refused with the joint, place and figure.
+    are checked on a grid eight times finer, and the timing is refined where they are exceeded by more than 0.1 %. A
+    path that leads a joint out of its range, or that a drive is too weak for, is refused with joint, place and figure.
 
     Args:
         robot: any machine all of whose motion drives determine; friction is counted. A floating base that nothing
@@ -194,7 +194,9 @@ def _check_within(model: PathModel, path: Path) -> None:
         over = np.nan_to_num(np.maximum(low - own, own - high), nan=0.0)
         k = int(np.argmax(over))
         if over[k] > slack:
-            at = "the start" if k == 0 else "the end" if k == len(x) - 1 else f"s = {path.place(x[k : k + 1])[0][0]:.4g}"
+            at = (
+                "the start" if k == 0 else "the end" if k == len(x) - 1 else f"s = {path.place(x[k : k + 1])[0][0]:.4g}"
+            )
             raise InputError(
                 f"retime: at {at} the path leads joint {joint.name!r} to {own[k]:.4g}, out of its limits {low:.4g} to"
                 f" {high:.4g}. Take another path, or a robot with other limits."

@@ -132,7 +132,7 @@ def _functions(p: Program, monitor: Monitor) -> dict[str, Any]:
         "jac_g": Call("jac_g", point, {"g": dense(p.m), "jac_g_x": jac}, slopes),
         "hess_lag": Call("hess_lag", {**point, "lam_f": dense(1), "lam_g": dense(p.m)},
                          {"triu_hess_gamma_x_x": hess}, curvature),
-        "watch": Call("watch", watched, {"stop": dense(1)}, lambda *_: [int(bool(monitor.reason) or monitor.settled())]),
+        "watch": Call("watch", watched, {"stop": dense(1)}, lambda *_: [int(monitor.ends)]),
     }  # fmt: skip
 
 

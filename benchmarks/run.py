@@ -28,6 +28,7 @@ def main() -> None:
     import operations
     import paths
     import plain
+    import plans
     import rates
     import rollouts
     import startup
@@ -53,6 +54,7 @@ def main() -> None:
         "rates": rates.run,
         "clearance": clearance.run,
         "planning": planning.run,
+        "plans": plans.run,
         "paths": paths.run,
         "walking": walking.run,
         "elastic": elastic.run,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,11 +20,12 @@ from linkwise.planning.loop_closure import closure_rows
 from linkwise.planning.rows import Rows
 from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.transcription import Transcription
-from linkwise.planning.variables import Variables
+from linkwise.planning.variables import Calm, Objective, Variables
 from linkwise.robot.robot import Robot
 
 GAUSS = 5  # points of integrals in a span
 FINER = 8  # times the grid on which a motion is judged
+CALM = 1e-6  # of the duration: what a motion that jerks for nothing costs, in a problem of time alone
 REACH = 30.0  # a free duration stays within this factor of the guess
 
 
@@ -86,6 +87,17 @@ class Problem(Transcription):
         asked = [r for c in self.constraints for r in c.rows(self.robot)]
         return [*asked, *self.ends.rows, *closure, *base]
 
+    @cached_property
+    def objective(self) -> Objective:
+        """The sum of terms; where that is the time alone, of equal times the calmest motion is the best."""
+        found = self._objective(self.minimize)
+        if found.integrals:
+            return found
+        ends = self.ends.fixed[[0, -1]]
+        size = float(np.nan_to_num(np.ptp(ends, axis=0)).max(initial=0.0)) or 1.0
+        weight = CALM * found.time if self.duration is None else 1.0
+        return replace(found, pulls=(Calm.of(self.basis, size, weight),))
+
     @property
     def quadrature(self) -> tuple[Array, Array]:
         return self.basis.gauss(GAUSS)
@@ -116,7 +128,8 @@ class Problem(Transcription):
         if out.any():
             k, j = np.argwhere(out)[0]
             which = "start" if k < self.basis.count / 2 else "goal"
+            at = self.ends.fixed[k, j] + 0.0  # no minus before a zero
             raise InputError(
-                f"{which}: joint {self.chart.names[j]!r} is to be at {self.ends.fixed[k, j]:g}, outside of its limits"
+                f"{which}: joint {self.chart.names[j]!r} is to be at {at:g}, outside of its limits"
                 f" {lower[k, j]:g} to {upper[k, j]:g}. Choose another {which}."
             )

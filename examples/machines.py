@@ -51,7 +51,7 @@ def ur5():
     limits = [lw.limit.clearance(f"wrist_{k}_link", 0.1, sphere=ball) for k in (1, 3)]
     limits += [lw.limit.joints("position", "velocity", "effort", effort_rate=1500.0)]
     start, goal = ([turn, -0.9, 1.3, -0.4, 1.6, 0.0] for turn in (-2.6, -0.6))
-    plan = lw.plan(robot, start, goal, subject_to=limits, control_points=12, solver="uno")
+    plan = lw.plan(robot, start, goal, subject_to=limits, control_points=12)
     return plan, {"trace": "tool0"}
 
 
@@ -76,7 +76,7 @@ def delta():
     limits = [lw.limit.via(s, frame="platform", position=p) for s, p in over.items()]
     limits += [lw.limit.joints(effort=6.0, effort_rate=400.0)]
     start, goal = [-0.08, 0.0, low], [0.08, 0.0, low]
-    return lw.plan(robot, start, goal, subject_to=limits, solver="uno"), {"trace": "platform"}
+    return lw.plan(robot, start, goal, subject_to=limits), {"trace": "platform"}
 
 
 def elastic():

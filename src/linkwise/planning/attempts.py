@@ -19,13 +19,12 @@ from linkwise.planning.relaxed import nearest
 from linkwise.planning.result import Plan
 from linkwise.planning.term_and_constraint import Sum
 from linkwise.planning.terms import effort
-from linkwise.planning.transcription import Violation
+from linkwise.planning.transcription import ROUNDING, Violation
 
 ROUNDS = 8  # of adding constraint points
 COARSE, SLIGHT = 20, 1e-3  # control points of a first approach, and how little the objective counts there
 STARTS = 3  # from so many no motion is found before it is said that there is none
 FINE = 0.2  # of the tolerance, towards which points are added
-KEPT = 1e-8  # beyond a limit: what rounding leaves
 SLOWER = (0.5, 1.0, 2.5)  # times its violation: by how much a motion is slowed down to be within its limits
 
 
@@ -181,11 +180,11 @@ def within(
     """The motion, a little slower where that brings it within all limits between points too."""
     for share in SLOWER:
         longer = curve.duration * (1.0 + min(share * largest.violation, tolerance))
-        if not KEPT < largest.violation <= tolerance or not longer <= program.variables.upper[-1]:
+        if not ROUNDING < largest.violation <= tolerance or not longer <= program.variables.upper[-1]:
             break
         slower = Curve(curve.basis, curve.points, longer)
         judged = problem.largest_violation(slower)
-        if judged.violation <= KEPT:
+        if judged.violation <= ROUNDING:
             return slower, judged
     return curve, largest
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,55 @@ from linkwise.planning.kernels import PointKernel
 from linkwise.planning.positions import numbers_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
+from linkwise.planning.sampling import Space, clear_way, evenly, shortened
 
 AROUND = 101  # rows of an earlier plan that is taken over
 BENDS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # of the way to the reference, in the middle of a motion
 STEPS = 50  # towards where a frame is to be
+WAYS, PATIENCE = 3, 10.0  # around obstacles that are tried, and seconds to look for each
 PASSES = 4  # through the instants of a robot with loops, where frames are to be reached too
+
+
+def guesses(problem: Problem, guess: Any, deadline: float = np.inf) -> Iterator[Curve]:
+    """Motions to begin with, the most promising first: where something is in the way, such as go around it too."""
+    first = first_motion(problem, guess)
+    if not problem.near or _clear(problem, first) or guess is not None:
+        yield first
+    for seed in range(WAYS if problem.near else 0):
+        around = way_around(problem, seed, deadline)
+        if around is None:
+            break
+        yield around
+
+
+def _clear(problem: Problem, curve: Curve) -> bool:
+    return all(bool((near.along(curve, problem.grid) > near.margin).all()) for near in problem.near)
+
+
+def way_around(problem: Problem, seed: int, deadline: float) -> Curve | None:
+    """A motion that is clear of everything, or nearly, by a sampling planner; None where it finds none in time."""
+    fixed = problem.ends.fixed
+    start, goal = fixed[0], fixed[-1]
+    if problem.chart.sought or not (np.isfinite(start).all() and np.isfinite(goal).all()):
+        return None
+    lower, upper = problem.box
+    low, high = np.minimum(start, goal) - np.pi, np.maximum(start, goal) + np.pi
+    space = Space(
+        problem.near,
+        np.where(np.isfinite(lower), lower, low),
+        np.where(np.isfinite(upper), upper, high),
+        min(deadline, time.monotonic() + PATIENCE),
+    )
+    way = clear_way(space, start, goal, seed)
+    if way is None:
+        return None
+    way = shortened(space, way, seed)
+    basis = problem.basis
+    held = np.isfinite(fixed).all(axis=1)
+    first, last = int(np.argmin(held)) - 1, len(held) - int(np.argmin(held[::-1]))
+    share = np.clip((np.arange(basis.count) - first) / (last - first), 0.0, 1.0)
+    shape = np.where(np.isfinite(fixed), fixed, evenly(space, way, share))
+    return settled(problem, Curve(basis, shape, problem.duration or _guessed_duration(problem, shape)))
 
 
 def first_motion(problem: Problem, guess: Any) -> Curve:

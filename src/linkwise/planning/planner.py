@@ -142,8 +142,9 @@ def _solved(
 ) -> Solution:
     """Solve, judge on the fine grid, add points, solve again."""
     variables, grid, spent = problem.variables(curve.duration), problem.grid, 0.0
+    active = problem.active(curve)
     for k in range(rounds):
-        program = problem.program(variables, grid)
+        program = problem.program(variables, grid, active)
         warm = program.multipliers(duals) if duals else None
         how: dict[str, Any] = {"tolerance": 1e-8, "iterations": iterations}
         answer = solvers.solve(solver, program, variables.of(curve), monitor, **how, warm=warm)
@@ -158,9 +159,10 @@ def _solved(
         if answer.status != "converged" or largest.violation <= tolerance:
             break
         finer = problem.refined(curve, grid, tolerance)
-        if len(finer) == len(grid):
+        more = problem.active(curve, active, tolerance)
+        if len(finer) == len(grid) and more == active:
             break
-        grid = finer
+        grid, active = finer, more
     return solution
 
 

@@ -12,11 +12,13 @@ import numpy as np
 from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of
+from linkwise.planning.clearance import Near
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.ends import Ends, State, ends
 from linkwise.planning.free_base import free_base_rows
-from linkwise.planning.kernels import PointKernel, Surroundings, surroundings
+from linkwise.planning.kernels import Surroundings, surroundings
 from linkwise.planning.loop_closure import closure_rows
+from linkwise.planning.nearness import Nearness
 from linkwise.planning.rows import Rows
 from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.transcription import Transcription
@@ -56,7 +58,7 @@ class Problem(Transcription):
     duration: float | None = None
     longest: tuple[float, float] | None = None
     points: int = 3
-    kernels: dict[Any, PointKernel] = field(default_factory=dict)
+    kernels: dict[Any, Any] = field(default_factory=dict)
     given_chart: Chart | None = None
     environment: Environment = field(default_factory=Environment)
 
@@ -85,6 +87,20 @@ class Problem(Transcription):
         base = free_base_rows(self.chart, self.basis, begin, self.environment)
         asked = [r for c in self.constraints for r in c.rows(self.robot)]
         return [*asked, *self.ends.rows, *closure, *base]
+
+    @cached_property
+    def near(self) -> list[Near]:  # type: ignore[override]
+        """What has to stay clear of something."""
+        ends = [(which, x) for which, x in zip(("start", "goal"), self.ends.fixed[[0, -1]], strict=True)
+                if np.isfinite(x).all()]  # fmt: skip
+        found = []
+        for k, c in enumerate(self.constraints):
+            if (scene := c.scene(self.robot)) is not None:
+                key = "near", k
+                if key not in self.kernels:
+                    self.kernels[key] = Nearness(scene, self.chart, self.environment)
+                found.append(Near(self.kernels[key], self.basis, c.margin, ends))
+        return found
 
     @property
     def quadrature(self) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from linkwise.files import contents
 from linkwise.formats.source import LARGEST, Source
 from linkwise.formats.toml import check_whole_numbers, parsed
 from linkwise.planning import constraints, terms, tool
+from linkwise.planning.clearance import clearance
 from linkwise.planning.ends import State
 from linkwise.planning.joint_limits import KINDS, joints
 from linkwise.planning.term_and_constraint import Sum, Term
@@ -33,7 +34,7 @@ LISTS: dict[str, Callable[..., Any]] = {
     "reaction": constraints.reaction,
     "via": tool.via,
     "tool_path": tool.tool_path,
-    "clearance": tool.clearance,
+    "clearance": clearance,
     "passive": constraints.passive,
     "cyclic": constraints.cyclic,
     "mirrored": constraints.mirrored,

@@ -50,7 +50,7 @@ def problem_of(
     problem = Problem(
         chart.robot, begin, end, terms, constraints, basis, seconds, between, points, {}, chart, environment
     )
-    _ = problem.ends, problem.rows, problem.box
+    _ = problem.ends, problem.rows, problem.box, problem.near
     if degree is None and problem.orders > basis.degree:  # a curve whose highest derivative has no jumps
         return replace(problem, basis=Basis.uniform(min(problem.orders, HIGHEST), count))
     if problem.orders > basis.degree + 1:

@@ -35,7 +35,7 @@ def fastest() -> Experiment:
     freed = {m: minimum_time(m, progress=False, knots="free") for m in FREED}
     best, shown = plans[COUNTS[-1]], plans[40]
     gap = best.duration - OPTIMUM
-    kept = all(p.converged and p.worst.violation <= 1e-2 for p in plans.values())
+    kept = all(p.converged and p.largest_violation.violation <= 1e-2 for p in plans.values())
     gained = all(p.duration < plans[m].duration for m, p in freed.items())
     claims = force_claims(shown)
     return Experiment(
@@ -73,7 +73,7 @@ def _counts_table(plans: Mapping[int, Plan], freed: Mapping[int, Plan]) -> Table
     named = {f"{m} control points": p for m, p in plans.items()}
     for name, p in (named | {f"{m} control points, free knots": p for m, p in freed.items()}).items():
         above = f"{100.0 * (p.duration / OPTIMUM - 1.0):.3f} %"
-        rows.append((name, f"{p.duration:.5f}", above, f"{100.0 * p.worst.violation:.3f} %"))
+        rows.append((name, f"{p.duration:.5f}", above, f"{100.0 * p.largest_violation.violation:.3f} %"))
     rows += [(name, f"{T}", f"{100.0 * (T / OPTIMUM - 1.0):.3f} %", None) for name, T in PUBLISHED.items()]
     rows.append(("true optimum", f"{OPTIMUM:.10f}", "0", None))
     head = ("", "T, s", "above the optimum", "largest torque beyond its limit, fine grid")

@@ -53,7 +53,7 @@ def planned_arms() -> Experiment:
             f"The seven-axis arm is invented; its limits are those of its file but for speeds of {FAST:g} rad/s, its"
             " rates as above.",
         ),
-        agrees=all(p.converged and p.worst.violation <= 1e-2 for p in every.values())
+        agrees=all(p.converged and p.largest_violation.violation <= 1e-2 for p in every.values())
         and fast.duration < smooth.duration,
     )
 
@@ -102,7 +102,7 @@ def _table(plans: dict[str, Plan]) -> Table:
         t = p.times()
         force = np.linalg.norm(p.wrenches(t)[:, -1, :3], axis=1).max()
         top = float(np.abs(p.tau_dot(t)).max())
-        share = f"{100.0 * p.worst.violation:.3f} %"
+        share = f"{100.0 * p.largest_violation.violation:.3f} %"
         rows.append((name, f"{p.duration:.4f}", f"{top:.4g}", f"{force:.4g}", share, p.facts["iterations"]))
     head = ("", "T, s", "top torque rate, N m/s", "top force in the last joint, N", "beyond a limit", "iterations")
     return Table("Fastest motions", head, tuple(rows))

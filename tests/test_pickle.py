@@ -295,7 +295,7 @@ ONES = {
         lambda: [rolled().step, rolled().linearization],
         lambda both: [f([0.1, 0.2], [0, 0], [1, 1], 0.01) for f in both],
     ),
-    "plan": (planned, lambda p: (p.q(0.1), p.tau(0.1), p.worst, p.duals, p.status, p.duration, p.terms)),
+    "plan": (planned, lambda p: (p.q(0.1), p.tau(0.1), p.largest_violation, p.duals, p.status, p.duration, p.terms)),
     "words of plans": (
         lambda: [
             0.1 * lw.cost.time() + lw.cost.effort([1.0, 2.0]),
@@ -342,8 +342,8 @@ ONES = {
         ],
         None,
     ),
-    "walk": (walked, lambda w: (w.stride(5).tau, w.effort, w.worst(), repr(w), w.rows, w.features())),
-    "walk results": (lambda: [walked().stride(5), walked().audit(1), walked().worst(), walked().compared()], None),
+    "walk": (walked, lambda w: (w.stride(5).tau, w.effort, w.violations(), repr(w), w.rows, w.features())),
+    "walk results": (lambda: [walked().stride(5), walked().audit(1), walked().violations(), walked().compared()], None),
     "walk as a view": (lambda: walked().shown(), lambda m: (m.robot, m.t, m.q, dict(m.forces), dict(m.curves))),
     "persons": (
         lambda: [

@@ -29,7 +29,7 @@ def planned(made: Case, **options):
     limits = lw.limit.joints(effort=top, effort_rate=30.0 * top)
     options = {"control_points": 12, "solver": "uno", "progress": False, **options}
     plan = lw.plan(robot, links.q(), goal, subject_to=limits, **around, **options)
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     return plan, top
 
 
@@ -76,7 +76,7 @@ def test_a_satellite_turns_by_moving_its_arm():
     """Nothing pushes it: momentum stays zero, and the body turns against the arm."""
     robot = satellite()
     plan = lw.plan(robot, {}, {"yaw": 1.5, "elbow": -0.8}, subject_to=lw.limit.joints("effort"), solver="uno")
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     dyn, t = lw.compile(robot), np.linspace(0.0, plan.duration, 401)
     q, qd = plan.q(t), plan.qd(t)
     assert q[-1, 7:] == pytest.approx([1.5, -0.8])
@@ -98,7 +98,7 @@ def test_a_rotation_of_the_body_that_is_asked_for():
     robot, turned = satellite(), np.array([0.0, 0.0, np.sin(-0.15), np.cos(-0.15)])
     goal = lw.planning.State({"base": [0.0, 0.0, 0.0, *turned]}, free=("base.x", "base.y", "base.z", "yaw", "elbow"))
     plan = lw.plan(robot, {}, goal, lw.cost.effort(), duration=3.0, solver="uno", guess=_swung(robot))
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     assert plan.q(3.0)[3:7] == pytest.approx(turned, abs=1e-9)
     assert np.abs(plan.q(3.0)[7]) > 0.3
 
@@ -115,7 +115,7 @@ def test_a_base_that_is_pushed_falls():
     plan = lw.plan(
         robot, {}, {"yaw": 0.5}, lw.cost.effort(), duration=1.0, solver="uno", external={"body": [30.0, 0, 0, 0, 0, 0]}
     )
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     com = lw.compile(robot).centre_of_mass(plan.q([0.0, 1.0]))
     assert (com[1] - com[0])[2] == pytest.approx(-9.81 / 2.0, rel=1e-3)
     free = lw.plan(robot, {}, {"yaw": 0.5}, lw.cost.effort(), duration=1.0, solver="uno")
@@ -129,7 +129,7 @@ def test_a_base_with_thrusters_is_driven():
     driven_base = robot.replace(replace(robot.joint("base"), limits=lw.Limits(effort=50.0)))
     goal = {"base": [0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]}
     plan = lw.plan(driven_base, {}, goal, subject_to=lw.limit.joints("effort"), solver="uno")
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     assert plan.names("tau")[:2] == ["tau.base.fx", "tau.base.fy"]
     assert plan.q(plan.duration)[0] == pytest.approx(0.3)
     assert np.abs(plan.tau(plan.times())[:, :6]).max() == pytest.approx(50.0, rel=1e-2)
@@ -143,7 +143,7 @@ def test_a_hexapod_between_two_poses():
     q = robot.q()
     goal = lw.compile(robot).integrate(q, np.array([0.08, -0.05, 0.06, 0.15, -0.1, 0.2]), 1.0)
     plan = lw.plan(robot, q, goal, subject_to=lw.limit.joints(effort=150.0, effort_rate=4000.0), solver="uno")
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     t = np.linspace(0.0, plan.duration, 1001)
     tau = lw.compile(robot).inverse_dynamics(plan.q(t), plan.qd(t), plan.qdd(t))
     assert 0.99 * 150.0 <= np.abs(tau).max() <= 150.0 * OVER or np.abs(plan.tau_dot(t)).max() >= 0.99 * 4000.0
@@ -158,7 +158,7 @@ def test_a_delta_picks_and_places():
     across = [lw.limit.via(s, frame="platform", position=(x, 0.0, high)) for s, x in ((0.3, -0.06), (0.7, 0.06))]
     limits = lw.limit.joints(effort=6.0, effort_rate=400.0)
     plan = lw.plan(robot, [-0.08, 0.0, low], [0.08, 0.0, low], subject_to=[limits, *across], solver="uno")
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     t = np.linspace(0.0, plan.duration, 1001)
     tau = lw.compile(robot).inverse_dynamics(plan.q(t), plan.qd(t), plan.qdd(t))
     assert np.abs(tau).max() <= 6.0 * OVER

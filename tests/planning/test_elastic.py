@@ -25,7 +25,7 @@ def test_motor_torques_keep_their_limits():
     """Along the plan the whole robot, links and motors, moves by the drives' torques alone."""
     robot = elastic(300.0)
     plan = fastest(robot)
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     assert plan.curve.basis.degree == 5
     t = np.linspace(0.0, plan.duration, 1001)
     tau = plan.tau(t)
@@ -64,7 +64,7 @@ def test_rates_of_torques_have_limits():
     robot = elastic(300.0)
     free = fastest(robot)
     bound = fastest(robot, lw.limit.joints(effort_rate=120.0))
-    assert bound.converged, bound.words
+    assert bound.converged, bound.summary
     assert bound.duration > free.duration
     t = np.linspace(0.0, bound.duration, 2001)
     assert np.abs(np.diff(bound.tau(t), axis=0) / np.diff(t)[:, None]).max() <= 120.0 * 1.002
@@ -84,7 +84,7 @@ def test_a_base_that_moves():
         return lw.Pose.of((0.05 * sin(6.0 * t), 0.0, 0.0), rpy=(0.2 * sin(2.0 * t), 0.0, 0.5 * t))
 
     plan = fastest(robot, base_motion=shaken)
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     t = np.linspace(0.0, plan.duration, 501)
     around = {"base_motion": True, "gravity": "input"}
     *base, gravity = BaseMotion(shaken).inputs(t, robot.gravity, 4)
@@ -107,7 +107,7 @@ def test_motors_that_springs_carry():
     """Where the load of a spring has further motors their stretch counts, by two derivatives more."""
     robot = carrying()
     plan = fastest(robot)
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     assert plan.curve.basis.degree == 7
     assert plan.notes == ()
     t = np.linspace(0.0, plan.duration, 2001)
@@ -119,10 +119,10 @@ def test_motors_that_springs_carry():
 def test_what_is_neglected_is_said(tmp_path):
     """Motors on links that they move have no closed form: the plan says what it leaves out, and how much that is."""
     plan = fastest(carrying("link2"))
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     (note,) = plan.notes
     assert "carried by links that they move" in note
-    assert note in plan.words
+    assert note in plan.summary
     t = plan.times()
     assert 0.0 < np.abs(plan.unbalanced(t)).max() < 3.0
     plan.save(tmp_path / "plan.npz")

@@ -46,7 +46,7 @@ def plan():
 
 def test_closed_and_within_limits(plan):
     """On a fine grid, by functions that planning does not use."""
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     dyn = lw.compile(plan.robot)
     t = np.linspace(0.0, plan.duration, 1001)
     assert plan.q(t).shape == (1001, plan.robot.nq)
@@ -126,7 +126,7 @@ def test_rates_and_reactions(plan):
         lw.limit.reaction("left_elbow", force=elbow),
     ]
     slow = fastest(more=more)
-    assert slow.converged, slow.words
+    assert slow.converged, slow.summary
     assert slow.duration > plan.duration
     t = np.linspace(0.0, slow.duration, 4001)
     found = lw.compile(slow.robot).joint_wrenches(slow.q(t), slow.qd(t), slow.qdd(t))
@@ -156,7 +156,7 @@ def test_a_base_that_moves():
     found = lw.plan(
         lw.load("fivebar"), *ENDS, lw.cost.effort(), rows, duration=0.5, control_points=12, base_motion=shaken
     )
-    assert found.converged, found.words
+    assert found.converged, found.summary
     t = np.linspace(0.0, 0.5, 201)
     base = BaseMotion(shaken).inputs(t, found.robot.gravity, 3)
     dyn = lw.compile(found.robot, base_motion=True, gravity="input")
@@ -193,7 +193,7 @@ def test_other_linkages(name):
     goal = start + np.where(sliding, 0.03, 0.3)
     limits = lw.limit.joints(acceleration=50.0, effort=200.0)
     found = lw.plan(robot, start, goal, subject_to=limits, control_points=14)
-    assert found.converged, found.words
+    assert found.converged, found.summary
     t = found.times()
     dyn = lw.compile(robot)
     assert open_by(robot, found.positions(t)) < 1e-11
@@ -219,7 +219,7 @@ def test_a_goal_of_the_tool():
         lw.limit.via(1.0, frame="tool", position=target),
         duration=0.5,
     )
-    assert found.converged, found.words
+    assert found.converged, found.summary
     tip = lw.compile(found.robot).pose(found.q(0.5), "tool")[:3, 3]
     np.testing.assert_allclose(tip, target, atol=1.01e-4)  # what `via` allows
 
@@ -350,7 +350,7 @@ def test_the_assembly_mode_is_chosen_by_what_follows():
     named = {**at, "left_elbow": near.q[1], "right_elbow": near.q[3]}
     for start in (near.q, named):
         found = lw.plan(robot, start, {"left_motor": 0.4, "right_motor": 0.4}, lw.cost.effort(), duration=0.5)
-        assert found.converged, found.words
+        assert found.converged, found.summary
         np.testing.assert_allclose(found.positions(0.0), near.q, atol=1e-9)
         assert np.abs(np.diff(found.positions(found.times()), axis=0)).max() < 0.1  # no jump to the other mode
 
@@ -363,7 +363,7 @@ def test_positions_of_what_follows_are_limited(plan):
     bent = lw.cost.function(lambda p: p.positions[1] + 1.0, squared=True)
     narrow = lw.limit.joints(position={"left_elbow": (-0.3, 1.0)})
     found = lw.plan(plan.robot, [0.0, 0.0], None, bent + 1e-3 * lw.cost.effort(), narrow, duration=0.5)
-    assert found.converged, found.words
+    assert found.converged, found.summary
     assert -0.3002 <= found.positions(np.linspace(0.0, 0.5, 1001))[:, 1].min() <= -0.299
     with pytest.raises(lw.InputError, match=r"goal: joint 'left_elbow' would be at -0\.41.*of its limits -0\.3"):
         fastest(more=[narrow])
@@ -376,7 +376,7 @@ def test_around_positions_that_cannot_be_taken(plan):
     straight = ends[0] + np.linspace(0.0, 1.0, 41)[:, None] * (ends[1] - ends[0])
     assert not dyn.positions(straight).converged.all()
     found = lw.plan(robot, *ends, lw.cost.effort(), duration=1.0)
-    assert found.converged, found.words
+    assert found.converged, found.summary
     assert dyn.positions(found.q(np.linspace(0.0, 1.0, 1001))).converged.all()
     with pytest.raises(lw.InputError, match="retime path: the loops cannot be closed at s = "):
         lw.retime(robot, ends, effort=LIMIT)

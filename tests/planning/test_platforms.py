@@ -48,7 +48,7 @@ def holding(robot: Robot) -> float:
 def test_motion_and_torques(name):
     """Velocities are those of positions, torques those of inverse dynamics, and both ends are met."""
     found, robot = gentle(name), platform(name)
-    assert found.converged, found.words
+    assert found.converged, found.summary
     dyn, t = lw.compile(robot), found.times()[3:-3]
     start, goal = ends(robot)
     for time, q in ((0.0, start), (found.duration, goal)):
@@ -85,7 +85,7 @@ def test_limits_of_legs(name):
         control_points=12,
         guess=free,
     )
-    assert slow.converged, slow.words
+    assert slow.converged, slow.summary
     assert 0.99 * top <= speed(slow) <= 1.002 * top
     assert slow.objective > free.objective
 
@@ -156,5 +156,5 @@ def test_files(tmp_path):
     start, goal = ends(robot)
     near = lw.compile(robot).integrate(start, 0.1 * STEP, 1.0)
     other = lw.plan(robot, near, goal, lw.cost.effort(), duration=0.5, control_points=12, guess=again)
-    assert other.converged, other.words
+    assert other.converged, other.summary
     assert np.abs(lw.compile(robot).difference(other.q(0.0), near)).max() < 1e-12

@@ -33,16 +33,16 @@ def rr(count, solver="uno", **more):
 def pr(u, solver="uno", count=30):
     return lw.plan(
         lw.load("pr"), [0.1, 0.6], [np.pi / 4, -np.pi / 4], (1.0 - u) * lw.cost.time() + u * lw.cost.effort(),
-        lw.limit.joints("effort"), control_points=count, solver=solver,
+        lw.limit.joints("effort"), control_points=count, degree=3, solver=solver,
     )  # fmt: skip
 
 
 def test_minimum_time_of_the_rr_arm_by_all_solvers():
     plans = {solver: rr(40, solver) for solver in SOLVERS}
     for plan in plans.values():
-        assert plan.converged, plan.words
+        assert plan.converged, plan.summary
         assert OPTIMUM < plan.duration <= 0.3922
-        assert plan.worst.violation <= 0.01
+        assert plan.largest_violation.violation <= 0.01
         assert np.abs(plan.tau(np.linspace(0.0, plan.duration, 4001))).max() <= 10.0 * 1.01
     times = [p.duration for p in plans.values()]
     assert max(times) - min(times) <= 1e-4
@@ -150,7 +150,7 @@ def test_free_knots_save_time():
         plan = rr(10, solver, knots="free")
         assert plan.converged
         assert OPTIMUM < plan.duration < even - 1e-3
-        assert plan.worst.violation <= 1e-3
+        assert plan.largest_violation.violation <= 1e-3
         breaks = np.array(plan.curve.basis.breaks)
         assert (np.diff(breaks) > 0.0).all()
         assert np.ptp(np.diff(breaks)) > 0.01

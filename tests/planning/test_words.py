@@ -23,7 +23,7 @@ def dyn(rr):
 
 def planned(rr, *constraints, minimize=None, solver="uno", start=START, goal=GOAL, **more):
     plan = lw.plan(rr, start, goal, minimize, [lw.limit.joints("effort"), *constraints], solver=solver, **more)
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     return plan, np.linspace(0.0, plan.duration, 2001)
 
 
@@ -177,7 +177,7 @@ def test_an_acrobot_swings_up(tmp_path):
     plan = lw.plan(robot, [0.0, 0.0], [np.pi, 0.0], lw.cost.effort(joints="elbow"),
                    [lw.limit.passive("shoulder", tolerance=0.05), lw.limit.joints(effort={"elbow": 20.0})],
                    duration=(2.0, 6.0), control_points=60, solver="uno", degree=4)  # fmt: skip
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     t = plan.times()
     assert np.abs(plan.tau(t)[:, 0]).max() <= 0.051
     assert np.abs(plan.tau(t)[:, 1]).max() <= 20.0
@@ -215,7 +215,7 @@ def test_torque_rates_on_a_base_that_turns(rr):
     """tau_dot is the derivative of the plan's own tau, for a free duration too, and both are within their limits."""
     limits = lw.limit.joints(effort=12.0, effort_rate=200.0)
     plan = lw.plan(rr, START, GOAL, subject_to=limits, base_motion=shaken, solver="uno")
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     breaks = np.array(plan.curve.basis.breaks) * plan.duration
     t, h = breaks[:-1] + 0.4 * np.diff(breaks), 1e-5
     slope = (8.0 * (plan.tau(t + h) - plan.tau(t - h)) - (plan.tau(t + 2 * h) - plan.tau(t - 2 * h))) / (12.0 * h)
@@ -288,8 +288,8 @@ def test_a_seven_axis_arm_always_finds_its_way():
         start, goal = rng.uniform(0.8 * low, 0.8 * high, (2, robot.nv))
         asked = lw.limit.joints("position", "velocity", "effort", effort_rate=rates)
         plan = lw.plan(robot, start, goal, subject_to=asked, control_points=14, progress=False)
-        if not plan.converged or plan.worst.violation > 1e-3:
-            failed.append((k, plan.words))
+        if not plan.converged or plan.largest_violation.violation > 1e-3:
+            failed.append((k, plan.summary))
     assert not failed
 
 

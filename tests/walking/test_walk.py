@@ -28,7 +28,7 @@ def test_the_base_case_from_standing_still(solver):
     assert found.size == (228, 1279)
     assert found.objective == pytest.approx(BASE, rel=0.08)
     assert found.violation < 1e-4
-    assert found.worst() == []
+    assert found.violations() == []
     assert found.audit().residual < 1e-9
 
 
@@ -166,8 +166,8 @@ def test_a_walk_that_was_stopped_says_so():
     found = walk(solver="scipy", iterations=1, progress=False)
     assert found.status == "stopped"
     assert not found.converged
-    assert found.worst()
-    assert {w.kind for w in found.worst()} <= set(lw.walking.KINDS)
+    assert found.violations()
+    assert {w.kind for w in found.violations()} <= set(lw.walking.KINDS)
     assert "stopped" in repr(found)
 
 
@@ -244,16 +244,16 @@ def test_a_finer_grid_keeps_the_zero_moment_point_inside():
 
 def test_what_soft_constraints_break_is_told():
     found = walk(solver="scipy", iterations=1, soft={"knee": 1.0, "torque": 1.0}, progress=False)
-    soft = {w.kind: w.soft for w in found.worst()}
+    soft = {w.kind: w.soft for w in found.violations()}
     assert soft["knee"]
     assert soft["torque"]
     assert not soft["contact"]
-    joints = found.worst(kind="torque")
+    joints = found.violations(kind="torque")
     assert len({w.name for w in joints}) == len(joints) > 1
     assert joints == sorted(joints, key=lambda w: -w.beyond)
-    assert str(next(w for w in found.worst() if w.kind == "knee")).endswith("rad off in swing, at 60 % of the step")
+    assert str(next(w for w in found.violations() if w.kind == "knee")).endswith("rad off in swing, at 60 % of the step")
     with pytest.raises(LinkwiseError, match="'torque'"):
-        found.worst(kind="torques")
+        found.violations(kind="torques")
 
 
 def test_loads_are_drawn_where_they_are():

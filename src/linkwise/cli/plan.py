@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Plan a motion.")
 @robot_argument
 @click.argument("problem", type=click.Path(dir_okay=False))
-@click.option("--solver", type=click.Choice(["scipy", "ipopt", "uno"]), help="Use this instead of the file's.")
+@click.option("--solver", type=click.Choice(["uno", "ipopt", "scipy"]), help="Use this alone, not the file's.")
 @click.option("--time-limit", type=click.FloatRange(min=0.0, min_open=True), help="Seconds after which to stop.")
 @click.option("--guess", type=click.Path(dir_okay=False), help="A plan (.npz) to begin from.")
 @surroundings
@@ -56,7 +57,7 @@ def plan(
       [minimize]
       time = 1.0
       effort = 0.01
-      [limits]
+      [limits]                       # without this table, all that the robot has
       effort = true                  # the robot's own, or a number, or by joint
       [[reaction]]
       joint = "joint2"
@@ -95,7 +96,8 @@ def _facts(result: Plan) -> dict[str, Any]:
         "status": result.status,
         "duration": result.duration,
         "objective": result.objective,
-        "worst": {"violation": result.worst.violation, "name": result.worst.name, "t": result.worst.t},
+        "summary": result.summary,
+        "largest violation": asdict(result.largest_violation),
         "terms": dict(result.terms),
         "multipliers": dict(result.multipliers),
         "facts": dict(result.facts),
@@ -111,7 +113,7 @@ def _tops(result: Plan, quantity: str, t: Any) -> dict[str, float]:
 
 def _print(result: Plan, facts: Mapping[str, Any], output: Path | None, plot: Path | None) -> None:
     how = f"{result.facts['iterations']} iterations of {result.facts['solver']}, {result.facts['seconds']:.2g} s"
-    show.line(f"{result.robot.name}: {result.words}", fg=None if result.converged else "red")
+    show.line(f"{result.robot.name}: {result.summary}", fg=None if result.converged else "red")
     show.line(f"objective {result.objective:.6g} ({how})")
     for name, value in result.terms.items():
         show.line(f"  {name} {value:.6g}")

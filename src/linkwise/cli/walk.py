@@ -50,7 +50,7 @@ OPENSIM = OutputFile(".mot", ".sto")
 @click.option("--double", type=SHARE, default=0.2, show_default=True, help="Share of a step while both feet carry.")
 @click.option("--points", type=click.IntRange(3, 1001), default=21, show_default=True, help="Grid points of a step.")
 @click.option("--smooth/--coarse", default=True, show_default=True, help="8 control points and periodic accelerations.")
-@click.option("--solver", type=click.Choice(["ipopt", "uno", "scipy"]), help="Ipopt where it is installed, else scipy.")
+@click.option("--solver", type=click.Choice(["uno", "ipopt", "scipy"]), help="The first that is there, if not given.")
 @click.option("--time-limit", type=POSITIVE, help="Seconds after which to stop.")
 @click.option("--plot", type=PICTURE, help="Where to draw curves over the stride: .png, .svg or .pdf.")
 @click.option("--film", type=PICTURE, help="Where to draw the figure at instants of the stride.")
@@ -102,7 +102,7 @@ def walk(
         "torques": (torques, lambda path: write_torques(stride, path)),
         "table": (table, stride.save),
     }
-    lost = result.status in ("stopped", "infeasible") and result.violation > KEPT
+    lost = result.status == "gave up" and result.violation > KEPT
     reason = result.reason() if lost else None
     with written(writers) as files:
         if as_json:
@@ -147,7 +147,7 @@ def _facts(result: Walk, reason: Reason | None) -> dict[str, Any]:
         "constraints": result.size[1],
         "active": result.active,
         "solves": [p._asdict() for p in result.phases],
-        "not kept": [w._asdict() for w in result.worst()],
+        "not kept": [w._asdict() for w in result.violations()],
         "reason": reason and {"strength": reason.strength, "rows": [w._asdict() for w in reason.rows]},
         "audit": {k: getattr(seen, k) for k in seen.__dataclass_fields__},
         "features": {side: result.features(side) for side in "rl"},
@@ -168,7 +168,7 @@ def _print(result: Walk, reason: Reason | None) -> None:
     show.line(
         f"{n} variables, {m} constraints, {result.active} of them active; {iterations} iterations in {seconds:.1f} s"
     )
-    for w in result.worst():
+    for w in result.violations():
         show.line(f"{'broken at a price' if w.soft else 'not kept'}: {w}", fg="yellow" if w.soft else "red")
     if reason:
         for line in str(reason).split("\n"):

@@ -13,7 +13,7 @@ from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
 
 ROUNDING = 1e-9  # a motion that ends at a limit does not exceed it
-TOLERANCE = 1e-3  # of a limit, within which it is kept: that of plans
+TOLERANCE = 1e-3  # of a limit, within which it is kept: by planner, retiming and checks alike
 
 
 class Excess(NamedTuple):

@@ -28,7 +28,7 @@ from linkwise.robot.robot import Robot
 
 SCALE = 0.1  # m by which violations are measured
 SLACK = 1e-3  # m that a plan keeps beyond the margin, where both ends leave as much
-BAND = 0.03  # m beyond the margin: what is nearer counts from the first
+BAND = 0.06  # m beyond the margin: what is nearer counts from the first
 Active = frozenset[tuple[float, int]]  # instants, each with a pair of volumes
 
 

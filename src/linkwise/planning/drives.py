@@ -92,6 +92,15 @@ def check_driven(robot: Robot, what: str) -> None:
             raise InputError(f"{what}: expected drives of one degree of freedom, got the joint {name!r}.")
 
 
+def too_weak(where: str, joint: str, needs: float, limit: float, other: str, friction: bool = False) -> InputError:
+    """What is said of a drive that cannot hold its load: where, how much it needs, what it has, what to change."""
+    against = "gravity, springs, friction and loads" if friction else "gravity, springs and loads"
+    return InputError(
+        f"{where} the joint {joint!r} needs {abs(needs):.4g} against {against} alone, but its effort is limited to"
+        f" {limit:.4g}. Take a stronger drive or another {other}."
+    )
+
+
 def check_held(robot: Robot, what: str, instead: str) -> None:
     """Refuse robots of whose motion drives do not determine all: a base that floats, and what is free in loops."""
     passive = drives_of(robot).floating_joints

@@ -29,6 +29,7 @@ class State:
         qdd: accelerations.
         qddd: jerks.
         free: numbers on splines that are free, with all derivatives.
+        stands: whether the robot stands there, before or after the motion, so that its drives have to hold it.
     """
 
     q: Any = None
@@ -36,6 +37,7 @@ class State:
     qdd: Any = None
     qddd: Any = None
     free: Any = ()
+    stands: bool = False
 
     def values(self, chart: Chart, which: str) -> list[Array]:
         """Position and derivatives of the numbers on splines (n), nan where they are free; `q` has the numbers."""
@@ -62,7 +64,7 @@ def state_of(given: Any, which: str) -> State | None:
         return given
     if isinstance(given, (str, bytes, int, float)):
         raise InputError(f"{which}: expected positions, positions by joint or an lw.planning.State, got {given!r}.")
-    return State(given)
+    return State(given, stands=True)
 
 
 @dataclass(frozen=True, eq=False)

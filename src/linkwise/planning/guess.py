@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from linkwise.check import positive
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
+from linkwise.planning.around import is_clear, ways_around
+from linkwise.planning.carrier import Carrier
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.free_base import LABELS as FREE_BASE
 from linkwise.planning.free_base import settled
@@ -18,55 +20,45 @@ from linkwise.planning.kernels import PointKernel
 from linkwise.planning.positions import numbers_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
-from linkwise.planning.sampling import Space, clear_way, evenly, shortened
 
 AROUND = 101  # rows of an earlier plan that is taken over
 BENDS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # of the way to the reference, in the middle of a motion
 STEPS = 50  # towards where a frame is to be
-WAYS, PATIENCE = 3, 10.0  # around obstacles that are tried, and seconds to look for each
+LATER = 3.0  # times as slow
+SIDE = 0.5  # of the way to the middle of ranges, or away from it
 PASSES = 4  # through the instants of a robot with loops, where frames are to be reached too
 
 
-def guesses(problem: Problem, guess: Any, deadline: float = np.inf) -> Iterator[Curve]:
-    """Motions to begin with, the most promising first: where something is in the way, such as go around it too."""
+def guesses(problem: Problem, guess: Any) -> Iterator[Curve]:
+    """Motions to begin with, the best first: what was given, the straight way, slower, and bent to either side.
+
+    Where something is in the way, ways around it come first.
+    """
     first = first_motion(problem, guess)
-    if not problem.near or _clear(problem, first) or guess is not None:
+    Carrier.of(problem.environment, problem.robot, first.duration)  # refuses what is not finite
+    if guess is not None or is_clear(problem, first):
         yield first
-    for seed in range(WAYS if problem.near else 0):
-        around = way_around(problem, seed, deadline)
-        if around is None:
-            break
-        yield around
+    if problem.near:
+        yield from ways_around(problem)
+        return
+    if guess is not None:
+        with suppress(InputError):
+            first = first_motion(problem, None)
+            yield first
+    if problem.duration is None:
+        yield Curve(first.basis, first.points, float(np.clip(LATER * first.duration, *(problem.longest or (0, np.inf)))))
+    middle = np.sin(np.pi * problem.basis.abscissae)[:, None] * np.isnan(problem.ends.fixed)
+    for side in (SIDE, -SIDE):
+        with suppress(InputError):
+            bent = _closable(problem, np.clip(first.points + side * middle * _room(problem, first.points), *problem.box))
+            yield settled(problem, Curve(first.basis, bent, problem.duration or _guessed_duration(problem, bent)))
 
 
-def _clear(problem: Problem, curve: Curve) -> bool:
-    return all(bool((near.along(curve, problem.grid) > near.margin).all()) for near in problem.near)
-
-
-def way_around(problem: Problem, seed: int, deadline: float) -> Curve | None:
-    """A motion that is clear of everything, or nearly, by a sampling planner; None where it finds none in time."""
-    fixed = problem.ends.fixed
-    start, goal = fixed[0], fixed[-1]
-    if problem.chart.sought or not (np.isfinite(start).all() and np.isfinite(goal).all()):
-        return None
-    lower, upper = problem.box
-    low, high = np.minimum(start, goal) - np.pi, np.maximum(start, goal) + np.pi
-    space = Space(
-        problem.near,
-        np.where(np.isfinite(lower), lower, low),
-        np.where(np.isfinite(upper), upper, high),
-        min(deadline, time.monotonic() + PATIENCE),
-    )
-    way = clear_way(space, start, goal, seed)
-    if way is None:
-        return None
-    way = shortened(space, way, seed)
-    basis = problem.basis
-    held = np.isfinite(fixed).all(axis=1)
-    first, last = int(np.argmin(held)) - 1, len(held) - int(np.argmin(held[::-1]))
-    share = np.clip((np.arange(basis.count) - first) / (last - first), 0.0, 1.0)
-    shape = np.where(np.isfinite(fixed), fixed, evenly(space, way, share))
-    return settled(problem, Curve(basis, shape, problem.duration or _guessed_duration(problem, shape)))
+def _room(problem: Problem, shape: Array) -> Array:
+    """How far control points may go to the middle of their range, at most a right angle or a metre."""
+    low, high = (np.nan_to_num(b, posinf=np.nan, neginf=np.nan) for b in problem.box)
+    away = np.nan_to_num(0.5 * (low + high)) - shape
+    return np.where(np.abs(away) > 0.1, np.clip(away, -np.pi / 2.0, np.pi / 2.0), 1.0)
 
 
 def first_motion(problem: Problem, guess: Any) -> Curve:
@@ -163,13 +155,13 @@ def _through(problem: Problem, shape: Array) -> Array:
         for s, data in zip(samples.s.tolist(), samples.data, strict=True):
             q = problem.basis.matrix([s])[0] @ shape
             now = samples.kernel.time(s * (problem.duration or 1.0))
-            at[s] = at.get(s, 0.0) + _reached(samples.kernel, q, (data, *now), *problem.box) - q
+            at[s] = at.get(s, 0.0) + nearby(samples.kernel, q, (data, *now), *problem.box) - q
     known = np.array(sorted(at))
     bends = np.array([at[s] for s in known])
     return shape + np.stack([np.interp(offset, known, b) for b in bends.T], axis=1)
 
 
-def _reached(kernel: PointKernel, q: Array, data: tuple[Any, ...], lower: Array, upper: Array) -> Array:
+def nearby(kernel: PointKernel, q: Array, data: tuple[Any, ...], lower: Array, upper: Array) -> Array:
     """Positions near q, at rest, at which rows are within their bounds, or nearly."""
     low, high = (np.concatenate([getattr(g, k) for g in kernel.rows]) for k in ("lower", "upper"))
     rows, joints = kernel.entries.T

@@ -15,7 +15,7 @@ from linkwise.planning.curve import Array
 from linkwise.planning.drives import drive_names, drives_of
 from linkwise.planning.point import Point
 from linkwise.planning.rows import Rows, symmetric
-from linkwise.planning.term_and_constraint import Constraint, per_joint
+from linkwise.planning.term_and_constraint import Constraint, constraints_of, per_joint
 from linkwise.robot.drive import Drive
 from linkwise.robot.joint import Joint
 from linkwise.robot.robot import Robot
@@ -43,10 +43,14 @@ QUANTITIES: dict[str, Callable[[Point], Sequence[Scalar]]] = {
 
 @dataclass(frozen=True)
 class JointLimits(Constraint):
-    """Limits of some kinds, the robot's own or given here."""
+    """Limits of some kinds, the robot's own or given here; without any kind all that the robot has."""
 
-    kinds: tuple[str, ...]
+    kinds: tuple[str, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
+
+    def kinds_of(self, robot: Robot) -> tuple[str, ...]:
+        """The kinds that are limited, of those that were not named the ones of which the robot has a limit."""
+        return self.kinds or tuple(k for k in KINDS if k == "position" or _is_limited(robot, k))
 
     def bound(self, robot: Robot, kind: str) -> Array:
         """The limit of each joint, infinite where it has none."""
@@ -55,15 +59,8 @@ class JointLimits(Constraint):
             if (found <= 0.0).any():
                 raise InputError(f"limits {kind}: expected numbers above zero, got {self.values[kind]!r}.")
             return found
-        joints = _joints(robot, kind)
-        if kind == "deflection":
-            found = np.full(len(joints), np.inf)
-        elif kind == "power":
-            found = np.array([j.drive.power if j.drive else np.inf for j in joints])
-        else:
-            found = np.array([getattr(j.limits, kind) for j in joints])
-        curved = kind == "effort" and any(j.drive and j.drive.curve for j in joints)
-        if not np.isfinite(found).any() and not curved:
+        joints, found = _joints(robot, kind), _own(robot, kind)
+        if not _is_limited(robot, kind):
             raise InputError(
                 f"limits {kind!r}: the robot {robot.name!r} has none. Give some, such as lw.limit.joints({kind}=10.0)."
             )
@@ -93,7 +90,7 @@ class JointLimits(Constraint):
         return [Rows("position", tuple(names), _picked(lambda p: p.joint_motion(0), at), low, high, size)]
 
     def ranges(self, robot: Robot) -> dict[str, tuple[float, float]]:
-        if "position" not in self.kinds:
+        if "position" not in self.kinds_of(robot):
             return {}
         if "position" in self.values:
             given = self.values["position"]
@@ -108,7 +105,7 @@ class JointLimits(Constraint):
 
     def rows(self, robot: Robot) -> list[Rows]:
         found = []
-        for kind in self.kinds:
+        for kind in self.kinds_of(robot):
             if kind == "position":
                 found += self._followers(robot)
                 continue
@@ -122,6 +119,18 @@ class JointLimits(Constraint):
         return found
 
 
+def with_own_limits(given: Any) -> tuple[Constraint, ...]:
+    """What was given as `subject_to`; the robot's own limits where nothing was, and where nothing was said of joints.
+
+    None at all, (), leaves a robot free.
+    """
+    if given is None:
+        return (JointLimits(),)
+    found = constraints_of(given)
+    said = not found or any(isinstance(c, JointLimits) for c in found)
+    return found if said else (JointLimits(), *found)
+
+
 def joints(*kinds: str, **values: Any) -> JointLimits:
     """Limits of joints and drives.
 
@@ -129,15 +138,13 @@ def joints(*kinds: str, **values: Any) -> JointLimits:
     "deflection" of springs in elastic drives. A kind that is named takes the robot's own limits; joints without one are
     free. Motion is limited of all joints, in loops of those that follow too, the rest of drives. A kind that is given
     has these: `lw.limit.joints("position", effort=10.0, velocity={"elbow": 2.0})`, for positions
-    pairs by joint. Efforts respect the torque-speed curves of drives. Positions bound the control points, so that they
+    pairs by joint. Without any kind, `lw.limit.joints()`, all limits that the robot has hold. Efforts respect the torque-speed curves of drives. Positions bound the control points, so that they
     hold all along the curve.
     """
     every = (*kinds, *values)
     for kind in every:
         if kind not in KINDS:
             raise UnknownNameError("kind of limits", kind, KINDS)
-    if not every:
-        raise InputError(f"limits: expected at least one of {', '.join(KINDS)}, got nothing.")
     return JointLimits(tuple(dict.fromkeys(every)), values)
 
 
@@ -149,6 +156,22 @@ def _names(robot: Robot, kind: str) -> tuple[str, ...]:
 def _joints(robot: Robot, kind: str) -> list[Joint]:
     """The joints whose limits these are."""
     return [robot.joint(n) for n in (joint_names(robot) if kind in MOTION else drives_of(robot).joints)]
+
+
+def _own(robot: Robot, kind: str) -> Array:
+    """The robot's limits of a kind, infinite where there is none."""
+    joints = _joints(robot, kind)
+    if kind == "deflection":
+        return np.full(len(joints), np.inf)
+    if kind == "power":
+        return np.array([j.drive.power if j.drive else np.inf for j in joints])
+    return np.array([getattr(j.limits, kind) for j in joints])
+
+
+def _is_limited(robot: Robot, kind: str) -> bool:
+    """Whether the robot has a limit of a kind, torque-speed curves among those of effort."""
+    curved = kind == "effort" and any(j.drive and j.drive.curve for j in _joints(robot, kind))
+    return curved or bool(np.isfinite(_own(robot, kind)).any())
 
 
 def _picked(quantity: Callable[[Point], Sequence[Scalar]], at: Sequence[int]) -> Callable[[Point], list[Scalar]]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError
+from linkwise.planning.drives import too_weak
 from linkwise.planning.path_rows import PathRows
 
 Array = NDArray[np.float64]
@@ -125,11 +126,8 @@ class PathLimits:
             return InputError(
                 "retime: no motion keeps all limits, however slow. Does the path have finite derivatives everywhere?"
             )
-        return InputError(
-            f"retime: moving slowly, the joint {name!r} needs {hold[k, joint] * limit[joint]:.4g} against gravity,"
-            f" springs and friction, but its effort is limited to {limit[joint]:.4g}. Take a stronger drive or another"
-            " path."
-        )
+        needs, most = float(hold[k, joint] * limit[joint]), float(limit[joint])
+        return too_weak("retime: moving slowly,", name, needs, most, "path", friction=True)
 
     def _impossible_at_rest(self) -> InputError:
         """The same where torques are not plain: what it takes to stand still at the points."""
@@ -140,10 +138,8 @@ class PathLimits:
         k, joint = np.unravel_index(int(np.argmax(hold)), hold.shape)
         moves = " at the start, and more or less later," if self.timed else ""
         if hold[k, joint] >= 1.0:
-            return InputError(
-                f"retime: at rest the drive {model.names['effort'][joint]!r} needs {abs(tau[k, joint]):.4g}{moves} but"
-                f" its effort is limited to {limit[joint]:.4g}. Take a stronger drive or another path."
-            )
+            where, name = f"retime: at rest{moves}", model.names["effort"][joint]
+            return too_weak(where, name, float(tau[k, joint]), float(limit[joint]), "path")
         timed = " at every time of what moves the base or pushes the robot" if self.timed else ""
         return InputError(
             f"retime: no motion of constant speed keeps all limits{timed}, however slow or fast. Relax the limits, or"

@@ -51,7 +51,7 @@ def figure_of(plan: Plan) -> Figure:
                 axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.4)
         for axes in grid[1]:
             axes.set_xlabel("time, s")
-        figure.suptitle(f"{robot.name}: {plan.words}", x=0.01, ha="left", fontsize=11)
+        figure.suptitle(f"{robot.name}: {plan.summary}", x=0.01, ha="left", fontsize=11)
     return figure
 
 

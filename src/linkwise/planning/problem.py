@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,11 +22,12 @@ from linkwise.planning.nearness import Nearness
 from linkwise.planning.rows import Rows
 from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.transcription import Transcription
-from linkwise.planning.variables import Variables
+from linkwise.planning.variables import Calm, Objective, Variables
 from linkwise.robot.robot import Robot
 
 GAUSS = 5  # points of integrals in a span
 FINER = 8  # times the grid on which a motion is judged
+CALM = 1e-6  # of the duration: what a motion that jerks for nothing costs, in a problem of time alone
 REACH = 30.0  # a free duration stays within this factor of the guess
 
 
@@ -87,6 +88,17 @@ class Problem(Transcription):
         base = free_base_rows(self.chart, self.basis, begin, self.environment)
         asked = [r for c in self.constraints for r in c.rows(self.robot)]
         return [*asked, *self.ends.rows, *closure, *base]
+
+    @cached_property
+    def objective(self) -> Objective:
+        """The sum of terms; where that is the time alone, of equal times the calmest motion is the best."""
+        found = self._objective(self.minimize)
+        if found.integrals:
+            return found
+        ends = self.ends.fixed[[0, -1]]
+        size = float(np.nan_to_num(np.ptp(ends, axis=0)).max(initial=0.0)) or 1.0
+        weight = CALM * found.time if self.duration is None else 1.0
+        return replace(found, pulls=(Calm.of(self.basis, size, weight),))
 
     @cached_property
     def near(self) -> list[Near]:  # type: ignore[override]

@@ -50,7 +50,8 @@ def read_problem(path: str | PathLike[str]) -> dict[str, Any]:
     """The arguments of `plan` that a TOML file says, all but the robot.
 
     `minimize` has terms by name, each with a factor or a table of arguments with its `factor`; `limits` kinds, each
-    `true` for the robot's own or with a value; constraints of other kinds are lists of tables, [[reaction]], [[via]].
+    `true` for the robot's own or with a value, or is `true` for all that the robot has, as without it, or `false`;
+    constraints of other kinds are lists of tables, [[reaction]], [[via]].
     """
     file = Source(Path(path).name, contents(path, LARGEST))
     try:
@@ -91,7 +92,7 @@ def _arguments(data: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(group, list):
             raise InputError(f"{key}: expected tables, [[{key}]], got {group!r}.")
         rows += [_made(f"{key}[{k}]", make, table) for k, table in enumerate(group)]
-    return {**found, "subject_to": rows}
+    return {**found, "subject_to": rows or None}
 
 
 def _state(key: str, value: Any) -> Any:
@@ -120,8 +121,12 @@ def _objective(table: Any) -> Sum:
 
 
 def _limits(table: Any) -> Any:
-    if not isinstance(table, Mapping):
-        raise InputError(f"limits: expected kinds with true or a value, effort = true, got {table!r}.")
+    if table is True:
+        return joints()
+    if table is False:
+        return joints(position={})
+    if not isinstance(table, Mapping) or not table:
+        raise InputError(f"limits: expected kinds with true or a value, effort = true, or true for all, got {table!r}.")
     own, given = [], {}
     for kind, value in table.items():
         if kind not in KINDS:

@@ -144,10 +144,15 @@ class Program:
     def f(self, x: Array) -> float:
         (P, T), o = self._split(x), self.objective
         total = o.time * T + sum(i.value(self._values(x, i.samples), T) for i in o.integrals)
-        total += o.anchor.value(P) if o.anchor else 0.0
+        total += sum(pull.value(P, T) for pull in o.pulls)
         if len(self._laid.soft):
             total += float(np.sum(self._laid.prices[self._laid.soft] * self._broken(x) ** 2))
         return total
+
+    def asked(self, x: Array) -> float:
+        """The objective without what control points are pulled to."""
+        P, T = self._split(x)
+        return self.f(x) - sum(pull.value(P, T) for pull in self.objective.pulls)
 
     @_timed
     def terms(self, x: Array) -> Array:
@@ -166,8 +171,8 @@ class Program:
             by_points, by_time = i.samples.gathered(first, T * i.slopes(first.values))
             total[:-1] += by_points
             total[-1] += by_time + i.value(first.values, 1.0)
-        if o.anchor:
-            total[:-1] += o.anchor.gradient(P)
+        for pull in o.pulls:
+            pull.add_gradient(P, T, total)
         if len(self._laid.soft):
             total += self._broken_slopes(x).T @ (2.0 * self._laid.prices[self._laid.soft] * self._broken(x))
         return total[self.variables.free]
@@ -209,8 +214,8 @@ class Program:
         (P, T), o = self._split(x), self.objective
         for i in o.integrals:
             i.add_curvature(P, T, self._first(x, i.samples), sigma, self.exact, H)
-        if o.anchor:
-            H.flat[: -1 : len(H) + 1] += sigma * o.anchor.weights
+        for pull in o.pulls:
+            pull.add_curvature(P, T, sigma, H)
         if len(self._laid.soft):
             active = np.flatnonzero(self._broken(x))
             J = self._broken_slopes(x)[active]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import InputError
+from linkwise.planning.drives import too_weak
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import PathModel, PathRows
 from linkwise.planning.time_law import Solved, TimeLaw
@@ -187,11 +188,8 @@ def _impossible(rows: PathRows, x: Array, k: int) -> InputError:
     worst = np.unravel_index(int(np.argmax(hold)), hold.shape)
     if hold[worst] >= 1.0:
         name = rows.model.names["effort"][worst[1]]
-        return InputError(
-            f"retime: at s = {x[worst[0]]:.4g} the joint {name!r} needs {abs(rows.g[worst]):.4g} against gravity and"
-            f" springs alone, but its effort is limited to {limit[worst[1]]:.4g}. Take a stronger drive or another"
-            " path."
-        )
+        where = f"retime: at s = {x[worst[0]]:.4g}"
+        return too_weak(where, name, float(rows.g[worst]), float(limit[worst[1]]), "path")
     return InputError(
         f"retime: near s = {x[k]:.4g} no speed keeps all limits at once. Relax the limits of effort or acceleration,"
         " or use another path."

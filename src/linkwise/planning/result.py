@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -16,6 +16,7 @@ from linkwise.algorithms.elastic_feedforward import elastic_feedforward
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.check import positive
+from linkwise.deprecated import warn
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names, endings
@@ -40,8 +41,9 @@ class Plan(Sampled):
         robot: what moves.
         curve: its motion.
         objective: what was minimised.
-        status: "converged", "infeasible", "stopped" (too many iterations), "out of time" or "interrupted".
-        worst: the largest violation on the fine grid, relative to its limit, with its name and time.
+        status: "converged", "gave up", "out of time", "interrupted", or "infeasible": from several starts the
+            violation of limits was made as small as it can be, and some was left.
+        largest_violation: on the fine grid, relative to its limit, with its name and time.
         terms: the integral of each term without its factor, by name.
         multipliers: what a larger limit would change: d objective / d limit, by name of the constraint; none for
             equations, and for limits of positions.
@@ -56,7 +58,7 @@ class Plan(Sampled):
     curve: Curve
     objective: float
     status: str
-    worst: Violation
+    largest_violation: Violation
     terms: Mapping[str, float] = field(default_factory=dict)
     multipliers: Mapping[str, float] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -80,14 +82,39 @@ class Plan(Sampled):
         return self.status == "converged"
 
     @property
-    def words(self) -> str:
-        """How it went, in a sentence, and the notes."""
+    def summary(self) -> str:
+        """How it went, in a sentence, what was tried where it failed, and the notes."""
         edge = f" (the {self.facts['edge']} that was allowed)" if self.facts.get("edge") else ""
+        left = str(self.largest_violation)
         said = {
-            "converged": f"converged: {self.duration:.6g} s{edge}, {self.worst}",
-            "infeasible": f"infeasible: {self.worst}",
-        }.get(self.status, f"{self.status}: {self.duration:.6g} s so far, {self.worst}")
-        return "; ".join((said, *self.notes))
+            "converged": f"converged: {self.duration:.6g} s{edge}, {left}",
+            "infeasible": f"infeasible: {left}",
+        }.get(self.status, f"{self.status}: {self.duration:.6g} s so far, {left}")
+        return "; ".join((said, *self._trials(), *self.notes))
+
+    def _trials(self) -> Iterator[str]:
+        """What was tried in vain, and what to try."""
+        starts = self.facts.get("starts", 1)
+        if self.status == "infeasible":
+            least = 100.0 * self.facts["least_violation"]
+            yield f"from {starts} starts no motion was found that is less than {least:.3g} % beyond some limit"
+            yield "try larger limits, a longer duration, another start or goal, or a guess"
+        elif self.status == "gave up":
+            tried = ", then ".join(dict.fromkeys(self.facts.get("tried", ())))
+            yield f"tried {tried or self.facts.get('solver', 'nothing')} from {starts} start{'s' * (starts != 1)}"
+            yield "try a guess, more control_points, or more iterations"
+
+    @property
+    def words(self) -> str:
+        """The former name of `summary`."""
+        warn("plan.words", "plan.summary")
+        return self.summary
+
+    @property
+    def worst(self) -> Violation:
+        """The former name of `largest_violation`."""
+        warn("plan.worst", "plan.largest_violation")
+        return self.largest_violation
 
     # ---- the motion at any time
 
@@ -265,4 +292,4 @@ class Plan(Sampled):
         return view(self.robot, self, path, **options)
 
     def __repr__(self) -> str:
-        return f"<Plan of {self.robot.name!r}: {self.words}>"
+        return f"<Plan of {self.robot.name!r}: {self.summary}>"

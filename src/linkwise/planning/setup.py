@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,13 @@ from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
 from linkwise.planning.curve import Basis
-from linkwise.planning.drives import check_driven
+from linkwise.planning.drives import check_driven, drives_of
 from linkwise.planning.ends import state_of
 from linkwise.planning.former_base import base_of
+from linkwise.planning.joint_limits import with_own_limits
 from linkwise.planning.positions import ends_of
 from linkwise.planning.problem import Problem
-from linkwise.planning.term_and_constraint import Sum, constraints_of
+from linkwise.planning.term_and_constraint import Sum
 from linkwise.planning.terms import time
 from linkwise.robot.robot import Robot
 
@@ -39,20 +39,20 @@ def problem_of(
 ) -> Problem:
     """The problem that users put, checked before any work begins."""
     _check_robot(robot)
-    constraints = constraints_of(subject_to)
+    constraints = with_own_limits(subject_to)
     terms = Sum.of(time() if minimize is None else minimize)
     seconds, between = _duration(duration)
     whole(points, "points", 1)
     begin, end = state_of(start, "start"), state_of(goal, "goal")
     chart, begin, end = ends_of(robot, begin, end, [c.ranges(robot) for c in constraints])
-    basis = Basis.uniform(3 if degree is None else degree, count)
+    basis = Basis.uniform(_degree(chart.robot) if degree is None else degree, count)
     environment = Environment.of(robot, base_of(constraints, robot, seconds, base_motion), external)
     problem = Problem(
         chart.robot, begin, end, terms, constraints, basis, seconds, between, points, {}, chart, environment
     )
     _ = problem.ends, problem.rows, problem.box, problem.near
-    if degree is None and problem.orders > basis.degree:  # a curve whose highest derivative has no jumps
-        return replace(problem, basis=Basis.uniform(min(problem.orders, HIGHEST), count))
+    problem.variables(1.0)  # refuses ends outside of their ranges
+    _check_bounded(problem)
     if problem.orders > basis.degree + 1:
         raise InputError(
             f"degree: expected at least {problem.orders - 1}, as terms and constraints depend on derivative"
@@ -61,12 +61,27 @@ def problem_of(
     return problem
 
 
+def _degree(robot: Robot) -> int:
+    """Of curves on which rates of torques have no jumps; the same whatever is limited, so that times compare."""
+    return min(4 + 2 * drives_of(robot).levels, HIGHEST)
+
+
 def _check_robot(robot: Any) -> None:
     if not isinstance(robot, Robot):
         raise InputError(f"plan: expected a Robot, got {robot!r}. Load one with lw.load(...).")
     if len(robot.names) == 0:
         raise InputError(f"plan: expected a robot that moves, got {robot.name!r} without joints that do.")
     check_driven(robot, "plan")
+
+
+def _check_bounded(problem: Problem) -> None:
+    """Refuse to find the least time of a motion that nothing slows down."""
+    free, objective = problem.duration is None and problem.longest is None, problem.objective
+    if free and objective.time > 0.0 and not objective.integrals and all(k.orders < 2 for k in problem.along):
+        raise InputError(
+            f"plan: nothing bounds the time. The robot {problem.robot.name!r} has no limits of speed or effort, or you"
+            " freed it of them. Give subject_to=lw.limit.joints(velocity=..., effort=...), or a duration=..."
+        )
 
 
 def _duration(given: Any) -> tuple[float | None, tuple[float, float] | None]:

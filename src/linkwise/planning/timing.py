@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
+from linkwise.motion.limits import TOLERANCE
 from linkwise.planning.bounds import Bounds, a_robot, single_joints
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.drives import check_held, drives_of
@@ -25,7 +26,6 @@ from linkwise.robot.robot import Robot
 
 Array = NDArray[np.float64]
 
-TOLERANCE = 1e-3  # relative, by which a limit may be exceeded between the points where it was asked for
 REFINEMENTS, TIGHTENINGS = 2, 4
 INTERVALS = {"reachability": 800, "interior point": 200}
 
@@ -50,7 +50,8 @@ def retime(
     is a local optimum, found by an interior-point method, in which torques (or accelerations) are continuous from rest
     to rest. So it is where drives are elastic, whose torques depend on the fourth derivative of the path's parameter,
     and where a base moves or loads act, since torques then depend on the time at which the robot is somewhere. Limits
-    are checked on a grid eight times finer, and the timing is refined where they are exceeded by more than 0.1 %.
+    are checked on a grid eight times finer, and the timing is refined where they are exceeded by more than 0.1 %. A path
+    that leads a joint out of its range, or that a drive is too weak for, is refused with the joint, place and figure.
 
     Args:
         robot: any machine all of whose motion drives determine; friction is counted. A floating base that nothing
@@ -74,6 +75,7 @@ def retime(
     sample = positive(dt, "retime dt")
     model = PathModel(robot, bounds, chart, Environment.of(robot, base_motion, external))
     _check_smooth(model, given)
+    _check_within(model, given)
     method = "reachability" if model.plain and not model.smooth else "interior point"
     asked = INTERVALS[method] if intervals is None else whole(intervals, "retime intervals", 4)
     broken = given
@@ -81,7 +83,7 @@ def retime(
         broken = given.with_reversals(lambda s: np.asarray(model.joints(model.leads(given, s))[1]))
     used = broken if method == "reachability" else broken.eased(model.order)
     (law, history, converged), share, pieces = _refined(model, used, asked, method)
-    notes = [*_outside(model, given), *_local(model)]
+    notes = _local(model)
     jumps = given.jumps(2 + model.stretch) if model.smooth else []
     if jumps:
         places = ", ".join(f"{s:.4g}" for s in jumps[:5])
@@ -179,19 +181,21 @@ def _slowed(model: PathModel, path: Path, law: TimeLaw) -> tuple[TimeLaw, float]
     raise InputError("retime: no timing keeps the limits between points of the path. Use more intervals.")
 
 
-def _outside(model: PathModel, path: Path) -> list[str]:
-    """What to say of joints that the path leads out of their range."""
-    q = model.joints(model.leads(path, np.linspace(path.start, path.end, 8 * FINER * 25)))[0]
-    notes = []
+def _check_within(model: PathModel, path: Path) -> None:
+    """Refuse a path that leads joints out of their range, its start and end among them."""
+    x = np.linspace(path.start, path.end, 8 * FINER * 25 + 1)
+    q = model.joints(model.leads(path, x))[0]
     slots = model.robot.rigid().opened().slots
     for joint, slot, ratio in single_joints(model.robot, slots):
         offset = joint.mimic.offset if joint.mimic and joint.name not in slots else 0.0
         own = q[:, slot.q] * ratio + offset
         low, high = joint.limits.lower, joint.limits.upper
-        slack = 1e-9 * max(1.0, *(abs(x) for x in (low, high) if np.isfinite(x)), 0.0)
-        if own.min() < low - slack or own.max() > high + slack:
-            notes.append(
-                f"the path leads {joint.name} from {own.min():.4g} to {own.max():.4g}, out of its limits"
-                f" {low:.4g} to {high:.4g}"
+        slack = TOLERANCE * max(1.0, *(abs(x) for x in (low, high) if np.isfinite(x)), 0.0)
+        over = np.nan_to_num(np.maximum(low - own, own - high), nan=0.0)
+        k = int(np.argmax(over))
+        if over[k] > slack:
+            at = "the start" if k == 0 else "the end" if k == len(x) - 1 else f"s = {path.place(x[k : k + 1])[0][0]:.4g}"
+            raise InputError(
+                f"retime: at {at} the path leads joint {joint.name!r} to {own[k]:.4g}, out of its limits {low:.4g} to"
+                f" {high:.4g}. Take another path, or a robot with other limits."
             )
-    return notes

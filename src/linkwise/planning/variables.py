@@ -58,6 +58,15 @@ class Variables:
             "longest" if duration > 0.999 * self.upper[-1] else "shortest" if duration < 1.001 * self.lower[-1] else ""
         )
 
+    def within(self, curve: Curve, radius: float) -> Variables:
+        """The same, with control points that stay within so much of those of a motion."""
+        points = np.append(curve.points.ravel(), 0.0)
+        reach = np.append(np.full(curve.points.size, radius), np.inf)
+        lower, upper = np.maximum(self.lower, points - reach), np.minimum(self.upper, points + reach)
+        fixed = self.lower == self.upper
+        low, high = (np.where(fixed, self.lower, b) for b in (lower, upper))
+        return replace(self, lower=np.minimum(low, high), upper=high)
+
     def near(self, duration: float, factor: float) -> Variables:
         """The same, with a duration within this factor of another."""
         lower, upper = self.lower.copy(), self.upper.copy()
@@ -137,27 +146,56 @@ class Anchor(NamedTuple):
     points: Array
     weights: Array
 
-    def value(self, P: Array) -> float:
+    def value(self, P: Array, T: float) -> float:
         return float(0.5 * np.sum(self.weights * (P.ravel() - self.points) ** 2))
 
-    def gradient(self, P: Array) -> Array:
-        return self.weights * (P.ravel() - self.points)
+    def add_gradient(self, P: Array, T: float, into: Array) -> None:
+        into[:-1] += self.weights * (P.ravel() - self.points)
+
+    def add_curvature(self, P: Array, T: float, factor: float, into: Array) -> None:
+        into.flat[: -1 : len(into) + 1] += factor * self.weights
+
+
+class Calm(NamedTuple):
+    """T / 2 times the sum over joints of P . matrix P: what makes the calmest of motions that are as good."""
+
+    matrix: Array
+
+    @classmethod
+    def of(cls, basis: Basis, size: float, weight: float) -> Calm:
+        """The integral over s = t/T of squares of q''(s), in parts of a size of motions."""
+        s, rule = basis.gauss(max(1, basis.degree - 1))
+        bends = basis.matrix(s, 2)
+        return cls(2.0 * weight / size**2 * (bends.T * rule) @ bends)
+
+    def value(self, P: Array, T: float) -> float:
+        return float(0.5 * T * np.sum(P * (self.matrix @ P)))
+
+    def add_gradient(self, P: Array, T: float, into: Array) -> None:
+        into[:-1] += T * (self.matrix @ P).ravel()
+        into[-1] += self.value(P, 1.0)
+
+    def add_curvature(self, P: Array, T: float, factor: float, into: Array) -> None:
+        into[:-1, :-1] += np.kron(factor * T * self.matrix, np.eye(P.shape[1]))
+        cross = factor * (self.matrix @ P).ravel()
+        into[-1, :-1] += cross
+        into[:-1, -1] += cross
 
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """time * T + integrals + the distance from an anchor.
+    """time * T + integrals + what control points are pulled to.
 
     Args:
         time: the weight of the duration.
         integrals: over time.
-        anchor: what control points should be near to, or None.
+        pulls: to other control points, or to calm.
         damping: of solvers, added to the diagonal of second derivatives, which Gauss and Newton may leave singular.
     """
 
     time: float = 0.0
     integrals: tuple[Integral, ...] = ()
-    anchor: Anchor | None = None
+    pulls: tuple[Anchor | Calm, ...] = ()
     damping: float = 0.0
 
     @classmethod

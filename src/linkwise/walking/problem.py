@@ -256,7 +256,7 @@ class Problem(Transcription):
         others = self._objective(Sum(tuple((w, t) for w, t in terms if not isinstance(t, Effort))))
         posture = np.array([0.0 if n.startswith(UPRIGHT) else self.posture for n in self.robot.names])
         anchor = Anchor(self.reference.ravel(), np.tile(posture, self.basis.count))
-        return Objective(0.0, (*efforts, *others.integrals), anchor, DAMPING)
+        return Objective(0.0, (*efforts, *others.integrals), (anchor,), DAMPING)
 
     def effort_of(self, curve: Curve) -> float:
         """(5.1) of the source, s."""

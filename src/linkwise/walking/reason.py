@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from linkwise.errors import InputError
-from linkwise.planning.solvers import Monitor
+from linkwise.planning.solvers import Monitor, chosen
 from linkwise.walking.joints import mirrored_name
 from linkwise.walking.result import Walk
 from linkwise.walking.violations import Violation
-from linkwise.walking.walk import KEPT, Settings, fastest, first_curve, solved
+from linkwise.walking.walk import HABITS, KEPT, Settings, first_curve, solved
 
 PRICE = 1.0  # of the squares of torques beyond strengths
 TRIES = 200  # iterations
@@ -46,15 +46,16 @@ def reason(found: Walk, progress: bool = True) -> Reason:
         raise InputError(f"reason: expected a motion that breaks constraints, got one that keeps them, {found!r}.")
     p = found.problem
     if "torque" in (*p.without, *p.soft):
-        return Reason(False, found.worst(), found)
+        return Reason(False, found.violations(), found)
     stronger = replace(p, soft={**p.soft, "torque": PRICE})
-    monitor = Monitor(KEPT, None, "reason", progress)
+    monitor, name = Monitor(KEPT, None, "reason", progress), chosen(None)[0]
+    habit = HABITS[name]
     try:
-        tried = solved(stronger, Settings(fastest(), monitor, KEPT, TRIES), first_curve(stronger, None), False)
+        tried = solved(stronger, Settings(name, monitor, KEPT, TRIES), first_curve(stronger, None, habit.carried), False)
     finally:
         monitor.done()
     strength = tried.violation <= KEPT
-    rows = tried.worst(kind="torque") if strength else [w for w in tried.worst() if not w.soft]
+    rows = tried.violations(kind="torque") if strength else [w for w in tried.violations() if not w.soft]
     return Reason(strength, rows if p.steps == 2 else _of_pairs(rows), tried)
 
 

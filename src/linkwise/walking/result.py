@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwise.deprecated import warn
 from linkwise.errors import UnknownNameError
 from linkwise.figures import save_figure
 from linkwise.planning.curve import Array, Curve
@@ -59,7 +60,7 @@ class Walk:
         problem: whose solution it is.
         curve: of the free joints, over the steps of the problem.
         phases: how it was found.
-        status: "converged", "infeasible", "stopped", "out of time" or "interrupted".
+        status: "converged", "gave up", "out of time" or "interrupted".
         setup: seconds until the first evaluation, compilation included.
     """
 
@@ -118,6 +119,11 @@ class Walk:
         return self.problem.counted
 
     def worst(self, above: float = 1e-3, kind: str | None = None) -> list[Violation]:
+        """The former name of `violations`."""
+        warn("walk.worst", "walk.violations")
+        return self.violations(above, kind)
+
+    def violations(self, above: float = 1e-3, kind: str | None = None) -> list[Violation]:
         """For every kind of constraint that is not kept, soft ones too, its worst row, worst first.
 
         With a kind, the worst row of everything in it, such as every joint of "torque".

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
-from importlib.util import find_spec
 from math import pi
 from typing import Any, NamedTuple
 
@@ -14,9 +13,10 @@ import numpy as np
 from linkwise.check import finite, positive
 from linkwise.check import whole as whole_number
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.motion.limits import TOLERANCE
 from linkwise.planning.curve import Array, Curve
 from linkwise.planning.program import Program
-from linkwise.planning.solvers import FIRST_ORDER, Answer, Monitor, find, solve
+from linkwise.planning.solvers import Answer, Monitor, chosen, solve
 from linkwise.planning.term_and_constraint import Constraint, Sum, Term, constraints_of
 from linkwise.walking.joints import REFERENCE
 from linkwise.walking.person import Person
@@ -24,7 +24,7 @@ from linkwise.walking.problem import EFFORT, Problem
 from linkwise.walking.result import Phase, Walk
 from linkwise.walking.rows import Bounds
 
-KEPT = 1e-3  # up to which rows count as kept
+KEPT = TOLERANCE  # up to which rows count as kept
 
 
 class Habit(NamedTuple):
@@ -43,9 +43,9 @@ class Habit(NamedTuple):
     carried: bool = False
 
 
-# SLSQP stops by the fall of the objective, which its back end scales by 1e-4 of the tolerance; Uno goes astray from
-# standing still, where so much is zero that its first step is decided by rounding
-HABITS = {"ipopt": Habit(False), "uno": Habit(True, carried=True), "scipy": Habit(True, 8.0, 1000)}
+# SciPy's leaves a barrier of a tenth of its tolerance at every bound; Uno goes astray from standing still, where so
+# much is zero that its first step is decided by rounding
+HABITS = {"ipopt": Habit(False), "uno": Habit(True, carried=True), "scipy": Habit(False, 1e-2, 500)}
 
 
 def walk(
@@ -82,7 +82,8 @@ def walk(
         person: who walks; a man of 73 kg and 1.741 m if none is given.
         speed: m/s.
         step: length of a step, m; that of `natural_step`, by speed and height, if not given.
-        solver: "ipopt", "uno" or "scipy"; Ipopt where it is installed, else SciPy's, if none is given.
+        solver: "uno" or "ipopt", where they are installed, or "scipy". The first of these that is there if not given;
+            where it gives up, the others are tried.
         smooth: mirror accelerations too, with 8 control points and half the slip.
         control_points: of each joint in a step: 6, or 8 if smooth or if there are two steps.
         points: of the grid on which constraints hold, with the two fractions that follow among them; 41 keep them
@@ -98,7 +99,7 @@ def walk(
         steps: 1 where the next step is the mirrored one, 2 where only the stride repeats; by the person if not given.
         whole: keep frozen joints as fixed variables with bounded torques, as the source has them; it takes longer.
         tolerance: of optimality and of constraints.
-        iterations: at most so many; 300, of SciPy's solver 1000, if not given.
+        iterations: at most so many; 300 if not given.
         time_limit: seconds after which the best feasible motion is returned.
         progress: show a line of progress on a terminal.
         bounds: other fields of `linkwise.walking.Bounds`, such as clearance=0.01 or knee=(0.9, 1.1).
@@ -111,8 +112,7 @@ def walk(
         raise InputError(f"walk: expected a Person first, got {person!r}. Make one with lw.walking.Person(mass=73).")
     if steps is None:
         steps = 1 if someone.is_symmetric else 2
-    solver = fastest() if solver is None else solver
-    find(solver)
+    names = chosen(solver)
     pace = positive(speed, "speed")
     slip = {"slip": 0.05} if smooth else {}
     problem = Problem(
@@ -136,18 +136,30 @@ def walk(
     if time_limit is not None and finite(time_limit, "time_limit") < 0.0:
         raise InputError(f"time_limit: expected seconds that are not negative, got {time_limit!r}.")
     monitor = Monitor(max(KEPT, tolerance), time_limit, "walk", progress)
-    habit = HABITS[solver]
-    first = habit.feasible_first if feasible_first is None else feasible_first
-    most = habit.iterations if iterations is None else whole_number(iterations, "iterations", 0)
-    settings = Settings(solver, monitor, tolerance, most)
+    most = None if iterations is None else whole_number(iterations, "iterations", 0)
+    best: Walk | None = None
     try:
-        if start is None and first and steps == 2 and (twin := _twin(problem)):
-            begun = solved(twin, settings, first_curve(twin, None, habit.carried), first)
-            found = solved(problem, settings, first_curve(problem, begun), False)
-            return replace(found, phases=begun.phases + found.phases, setup=begun.setup + found.setup)
-        return solved(problem, settings, first_curve(problem, start, habit.carried), first and start is None)
+        for name in names:
+            found = _by(name, problem, Settings(name, monitor, tolerance, most), start, feasible_first)
+            if best is None or found.violation < best.violation or found.converged:
+                best = found
+            if found.converged or monitor.reason:
+                break
     finally:
         monitor.done()
+    assert best is not None
+    return best
+
+
+def _by(solver: str, problem: Problem, settings: Settings, start: Walk | None, feasible_first: bool | None) -> Walk:
+    """The walk that a solver finds, by its habit."""
+    habit = HABITS[solver]
+    first = habit.feasible_first if feasible_first is None else feasible_first
+    if start is None and first and problem.steps == 2 and (twin := _twin(problem)):
+        begun = solved(twin, settings, first_curve(twin, None, habit.carried), first)
+        found = solved(problem, settings, first_curve(problem, begun), False)
+        return replace(found, phases=begun.phases + found.phases, setup=begun.setup + found.setup)
+    return solved(problem, settings, first_curve(problem, start, habit.carried), first and start is None)
 
 
 def natural_step(speed: float, height: float) -> float:
@@ -159,18 +171,13 @@ def natural_step(speed: float, height: float) -> float:
     return 0.6 * (speed / 1.2) ** 0.5 * (height / REFERENCE[1]) ** 0.75
 
 
-def fastest() -> str:
-    """The fastest solver that is there."""
-    return "ipopt" if find_spec("casadi") else "scipy"
-
-
 class Settings(NamedTuple):
-    """How to solve."""
+    """How to solve; without a number of iterations as many as the solver's habit is."""
 
     solver: str
     monitor: Monitor
     tolerance: float
-    iterations: int
+    iterations: int | None = None
 
 
 def _twin(problem: Problem) -> Problem | None:
@@ -186,7 +193,7 @@ def solved(problem: Problem, settings: Settings, curve: Curve, first: bool) -> W
     """The walk that a problem has, from a motion; `first` seeks a feasible one before effort counts."""
     began, phases = time.perf_counter(), []
     program, x = problem.to_solve(), problem.variables.of(curve)
-    program.prepare(settings.solver not in FIRST_ORDER)
+    program.prepare(second=True)
     ready = time.perf_counter() - began
     for name, p in [("feasible", problem.to_solve(effort=False))] * first + [("effort", program)]:
         answer, phase = _phase(name, p, settings, x)
@@ -201,6 +208,7 @@ def _phase(name: str, p: Program, settings: Settings, x: Array) -> tuple[Answer,
     p.seconds, began, cpu = 0.0, time.perf_counter(), time.process_time()
     solver, monitor, tolerance, iterations = settings
     scaled = tolerance * HABITS[solver].tolerance
+    iterations = HABITS[solver].iterations if iterations is None else iterations
     answer = solve(solver, p, x, monitor, tolerance=scaled, iterations=iterations)
     wall, cpu = time.perf_counter() - began, time.process_time() - cpu
     return answer, Phase(name, answer.status, answer.iterations, wall, cpu, p.seconds, answer.message)
@@ -209,8 +217,8 @@ def _phase(name: str, p: Program, settings: Settings, x: Array) -> tuple[Answer,
 def _status(program: Program, last: Phase, x: Array) -> str:
     """The solver's status, unless rows are beyond their bounds."""
     kept = program.infeasibility(x) <= KEPT
-    if last.status == "converged" and not kept:
-        return "infeasible"
+    if last.status == "infeasible" or (last.status == "converged" and not kept):
+        return "gave up"
     return last.status
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
@@ -19,9 +20,8 @@ from linkwise.planning.solvers.monitor import Answer as Answer
 from linkwise.planning.solvers.monitor import Monitor as Monitor
 from linkwise.planning.solvers.monitor import Stop as Stop
 
-# each solver: its module, and the package that it needs with the extra that brings it
-SOLVERS = {"scipy": ("slsqp", "scipy", ""), "ipopt": ("ipopt", "casadi", "ipopt"), "uno": ("uno", "unopy", "uno")}
-FIRST_ORDER = ("scipy",)  # those that do without second derivatives
+# each solver, the best first: its module, and the package that it needs with the extra that brings it
+SOLVERS = {"uno": ("uno", "unopy", "uno"), "ipopt": ("ipopt", "casadi", "ipopt"), "scipy": ("interior", "scipy", "")}
 
 TRIES = 3  # from the best motion so far, where a solver fails although there is one
 MOST = 1_000_000_000  # iterations: more than anyone waits for, and within the integers of every solver
@@ -43,6 +43,14 @@ def find(name: Any) -> Callable[..., Answer]:
             f" Install it with: pip install 'linkwise[{extra}]', or use solver='scipy'."
         ) from error
     return import_module(f"linkwise.planning.solvers.{module}").solve
+
+
+def chosen(name: str | None) -> tuple[str, ...]:
+    """The solver that was asked for, or without any all that are installed, the best first."""
+    if name is None:
+        return tuple(known for known, (_, package, _) in SOLVERS.items() if find_spec(package))
+    find(name)
+    return (name,)
 
 
 def solve(
@@ -71,7 +79,7 @@ def solve(
     with _lock, one_thread(), monitor.listening():
         monitor.watch(program)
         try:
-            program.prepare(second=name not in FIRST_ORDER)
+            program.prepare(second=True)
             for _ in range(TRIES):
                 answer = run(program, x, monitor, tolerance=tolerance, iterations=min(iterations, MOST), warm=warm)
                 if answer.status != "infeasible" or monitor.best is None:
@@ -82,7 +90,7 @@ def solve(
             answer = None
     if monitor.reason or answer is None:
         best = monitor.best if monitor.best is not None else monitor.last if monitor.last is not None else x
-        return Answer(best, monitor.reason or "stopped", monitor.iterations, "")
+        return Answer(best, monitor.reason or "gave up", monitor.iterations, "")
     if answer.status == "infeasible" and monitor.best is not None:
-        return Answer(monitor.best, "stopped", answer.iterations, answer.message)
+        return Answer(monitor.best, "gave up", answer.iterations, answer.message)
     return answer

@@ -51,7 +51,7 @@ def solve(
     words = str(facts["return_status"])
     if monitor.reason or words == "Maximum_WallTime_Exceeded":
         raise Stop(monitor.reason or "out of time")
-    status = "converged" if words in FINE else "infeasible" if words.startswith("Infeasible") else "stopped"
+    status = "converged" if words in FINE else "infeasible" if words.startswith("Infeasible") else "gave up"
     return Answer(at, status, int(facts["iter_count"]), words, np.array(found["lam_g"]).ravel())
 
 

@@ -27,7 +27,8 @@ class Answer:
 
     Args:
         x: the variables.
-        status: "converged", "infeasible", "stopped", "out of time" or "interrupted".
+        status: "converged", "infeasible" (the solver's word, which proves nothing), "gave up", "out of time" or
+            "interrupted".
         iterations: how many.
         message: the solver's own words.
         multipliers: of rows, positive at upper bounds, where the solver has them.

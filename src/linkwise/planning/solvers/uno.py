@@ -65,7 +65,7 @@ def solve(
     if monitor.reason or monitor.out_of_time:
         raise Stop(monitor.reason or "out of time")
     at = np.clip(np.array(found.primal_solution), p.lower, p.upper)
-    status = "infeasible" if "INFEASIBLE" in words else "converged" if words.startswith(FINE) else "stopped"
+    status = "infeasible" if "INFEASIBLE" in words else "converged" if words.startswith(FINE) else "gave up"
     duals = np.array(found.constraint_dual_solution) if p.m else np.zeros(0)
     return Answer(at, status, int(found.number_iterations), words, duals)
 

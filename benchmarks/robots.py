@@ -22,6 +22,8 @@ FILES = {
     "TALOS": "talos_data/robots/talos_reduced.urdf",
 }
 
+PLANNED = {"UR10": "ur_description/urdf/ur10_robot.urdf"}  # in the table of plans alone
+
 FLOATING = {"Solo12": "solo_description/robots/solo12.urdf"}  # compared with peers
 
 LARGE = {
@@ -32,7 +34,7 @@ LARGE = {
 
 def path(name: str) -> Path:
     """The URDF file of a robot in the package example-robot-data."""
-    return ROBOTS / (FILES | FLOATING | LARGE)[name]
+    return ROBOTS / (FILES | PLANNED | FLOATING | LARGE)[name]
 
 
 def locked(names: list[str] | tuple[str, ...]) -> list[str]:

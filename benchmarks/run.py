@@ -33,6 +33,7 @@ def main() -> None:
     import startup
 
     import planning
+    import plans
     import platforms
     import view
     import walking
@@ -51,6 +52,7 @@ def main() -> None:
         "rates": rates.run,
         "clearance": clearance.run,
         "planning": planning.run,
+        "plans": plans.run,
         "paths": paths.run,
         "walking": walking.run,
         "elastic": elastic.run,

@@ -253,8 +253,9 @@ def test_points_by_name_and_a_path_beyond_limits():
     found = lw.retime(arm(), [{"joint1": 0.0}, {"joint1": 1.0, "joint2": 0.3}], intervals=50)
     assert found.q[-1, 0] == 1.0
     assert not found.notes
-    beyond = lw.retime(arm(), [{"joint2": 0.0}, {"joint2": 2.5}], effort=400.0, intervals=50)
-    assert "joint2 from 0 to 2.5, out of its limits -2.094 to 2.094" in beyond.notes[0]
+    for path, where in (([0.0, 2.5], "the end"), ([2.5, 0.0], "the start"), ([0.0, 2.5, 0.0], "s = ")):
+        with pytest.raises(lw.InputError, match=f"at {where}.* leads joint 'joint2' to .*out of its limits -2.094 to"):
+            lw.retime(arm(), [{"joint2": q} for q in path], effort=400.0, intervals=50)
 
 
 def test_a_path_whose_curvature_jumps_is_told_of():
@@ -281,7 +282,7 @@ def test_a_path_whose_curvature_jumps_is_told_of():
         ([[0.0] * 7, [1.0] * 7], {"effort": {"joint9": 1.0}}, "Did you mean"),
         ([[0.0] * 7, [1.0] * 7], {"velocity": "fast"}, "a number, 7 numbers or a mapping"),
         ([[0.0] * 7, [1.0] * 7], {"velocity": np.inf, "effort": np.inf}, "nothing bounds the speed"),
-        ([[0.0] * 7, [1.0] * 7], {"effort": 1.0}, "'joint2' needs .* against gravity and springs alone"),
+        ([[0.0] * 7, [1.0] * 7], {"effort": 1.0}, "'joint2' needs .* against gravity, springs and loads alone"),
         ([[0.0] * 7, [1.0] * 7], {"effort": 1.0, "effort_rate": 9.0}, "moving slowly, the joint 'joint2' needs"),
         ([[0.0] * 7, [1.0] * 7], {"intervals": 2}, "of at least 4"),
         ([[0.0] * 7, [1.0] * 7], {"dt": 0.0}, "above 0"),

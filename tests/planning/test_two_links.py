@@ -102,6 +102,13 @@ def test_time_and_effort_of_the_pr_arm_by_all_solvers():
         assert 0.99 * plan.terms["time"] + 0.01 * effort == pytest.approx(plan.objective, rel=1e-12)
 
 
+@pytest.fixture
+def time_alone(monkeypatch):
+    """A problem of time in which calm counts for nothing, since it would share in the multipliers."""
+    monkeypatch.setattr("linkwise.planning.problem.CALM", 0.0)
+
+
+@pytest.mark.usefixtures("time_alone")
 def test_multipliers_are_what_a_larger_limit_changes():
     plan = rr(20, "uno", refine=False)
     for solver in ("scipy", "ipopt"):
@@ -118,6 +125,7 @@ def test_multipliers_are_what_a_larger_limit_changes():
         assert (ends[1] - ends[0]) / 2e-2 == pytest.approx(plan.multipliers[f"effort.{joint}"], rel=1e-3)
 
 
+@pytest.mark.usefixtures("time_alone")
 def test_multipliers_of_norms_and_distances():
     """Where the square of what was given is bounded too; a distance to keep costs time. Equations have none."""
     robot, step = lw.load("rr"), 1e-3
@@ -131,7 +139,8 @@ def test_multipliers_of_norms_and_distances():
             lw.limit.via(0.5, q={"joint1": 0.45}),
         ]
         start = lw.planning.State([0.0, -2.0], qd=[0.3, 0.0])
-        return lw.plan(robot, start, [1.0, -1.0], subject_to=rows, control_points=12, refine=False)
+        more = {"control_points": 12, "refine": False, "solver": "ipopt"}
+        return lw.plan(robot, start, [1.0, -1.0], subject_to=rows, **more)
 
     plan = solved(16.0, 0.06)
     force = (solved(16.0 + step, 0.06).duration - solved(16.0 - step, 0.06).duration) / (2.0 * step)

@@ -4,7 +4,7 @@ import numpy as np
 
 from linkwise.planning.drives import drives_of
 from linkwise.planning.point import Point
-from linkwise.planning.problem import GAUSS, Problem
+from linkwise.planning.problem import CALM, GAUSS, Problem
 from linkwise.planning.terms import Time
 
 STEP = 1e-200
@@ -54,7 +54,7 @@ class Defined:
     def f(self, x):
         s, rule = self.made.basis.gauss(GAUSS)
         T = self.motions(x, s)[2]
-        total = 0.0
+        total = self.unrest(x) if all(isinstance(t, Time) for _, t in self.made.minimize.terms) else 0.0
         for factor, term in self.made.minimize.terms:
             if isinstance(term, Time):
                 total = total + factor * T
@@ -63,6 +63,14 @@ class Defined:
             for w, v in zip(rule, self.rows([rows], x, s), strict=True):
                 total = total + factor * T * w * np.sum(weights * (v * v if squared else v))
         return total
+
+    def unrest(self, x):
+        """What makes a motion of the least time calm: T CALM times the integral of squares of q''(s) over the way."""
+        s, rule = self.made.basis.gauss(GAUSS)
+        P, T = self.made.variables(1.3).split(x.real)[0].astype(x.dtype), self.motions(x, s)[2]
+        P.ravel()[self.made.variables(1.3).free[:-1]] = x[:-1]
+        way = np.nan_to_num(np.ptp(self.made.ends.fixed[[0, -1]], axis=0)).max()
+        return CALM * T * np.sum(rule[:, None] * ((self.made.basis.matrix(s, 2) @ P) / way) ** 2)
 
     def check_slopes(self, ours, function, x, tolerance=1e-11):
         """The derivatives of a function of x, along random directions, in which a wrong one anywhere shows."""

@@ -21,7 +21,7 @@ RADIUS, SMALLEST, LARGEST = 0.15, 0.01, 1.0  # rad or m that control points may 
 SHRINK, GROW = 0.4, 1.5  # of the radius, after a solve that hit something, and after one that went as far as it could
 HIT = 0.1  # a violation of margins, over their scale, after which the last motion is taken again
 FEW = {"uno": 3}  # iterations of a solver while the motion still goes far
-MORE = 40  # of others, whose first ones lead away
+MORE = 40  # of others, whose first ones lead away, and of all at the end
 GAIN = 2e-3  # of the objective: less than that is none
 FINE = 0.2  # of the tolerance, towards which points are added
 
@@ -44,7 +44,7 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
         program = problem.program(variables, grid, active)
         answer = solvers.solve(
             name, program, variables.of(curve), how.monitor, tolerance=1e-6, warm=program.multipliers(duals),
-            iterations=min(how.iterations, FEW.get(name, MORE)) if moving else how.iterations,
+            iterations=min(how.iterations, FEW.get(name, MORE) if moving else MORE),
         )  # fmt: skip
         spent += program.seconds
         found, f = variables.curve(answer.x), program.f(answer.x)

@@ -148,7 +148,9 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
         problem, curve = free_knots(problem, curve, how.monitor, name, how.iterations)
         duals = ()
     if problem.near:
-        return Solution(**rounds_among(problem, curve, how, name))
+        found = Solution(**rounds_among(problem, curve, how, name))
+        curve, largest = within(problem, found.program, found.curve, found.largest, how.tolerance)
+        return found._replace(curve=curve, largest=largest)
     variables, grid = problem.variables(curve.duration), problem.grid
     spent = 0.0
     for k in range(ROUNDS if how.refine else 1):

@@ -263,5 +263,5 @@ class Near:
         return frozenset(zip(at.tolist(), volumes.tolist(), strict=True))
 
     def violations(self, curve: Curve, s: Array) -> Array:
-        """How far each pair of links is too near (rows, pairs), over `SCALE`."""
-        return np.maximum(self.margin + self.slack - self.along(curve, s), 0.0) / SCALE
+        """How far each pair of links is too near (rows, pairs), over `SCALE`; of the slack one half may be used up."""
+        return np.maximum(self.margin + 0.5 * self.slack - self.along(curve, s), 0.0) / SCALE

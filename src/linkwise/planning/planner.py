@@ -16,7 +16,6 @@ from linkwise.planning import solvers
 from linkwise.planning.attempts import Attempts, How
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.curve import Array
-from linkwise.planning.necessary import check_possible
 from linkwise.planning.notes import notes_of
 from linkwise.planning.program import Program
 from linkwise.planning.result import Plan
@@ -100,7 +99,6 @@ def plan(
     level = positive(tolerance, "tolerance")
     whole(iterations, "iterations", 1, inf)
     limit = None if time_limit is None else positive(time_limit, "time_limit")
-    check_possible(problem, level)
     monitor = solvers.Monitor(1e-6, limit, f"plan {robot.name}", progress)
     how = How(monitor, names, level, iterations, refine, knots == "free")
     try:

@@ -145,6 +145,6 @@ class Problem(Transcription):
             k, j = np.argwhere(out)[0]
             which = "start" if k < self.basis.count / 2 else "goal"
             raise InputError(
-                f"{which}: joint {self.chart.names[j]!r} is to be at {self.ends.fixed[k, j]:g}, outside of its limits"
+                f"{which}: joint {self.chart.names[j]!r} is to be at {self.ends.fixed[k, j] + 0.0:g}, outside of its limits"
                 f" {lower[k, j]:g} to {upper[k, j]:g}. Choose another {which}."
             )

@@ -15,6 +15,7 @@ from linkwise.planning.drives import check_driven, drives_of
 from linkwise.planning.ends import state_of
 from linkwise.planning.former_base import base_of
 from linkwise.planning.joint_limits import with_own_limits
+from linkwise.planning.necessary import check_possible
 from linkwise.planning.positions import ends_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.term_and_constraint import Sum
@@ -50,8 +51,9 @@ def problem_of(
     problem = Problem(
         chart.robot, begin, end, terms, constraints, basis, seconds, between, points, {}, chart, environment
     )
-    _ = problem.ends, problem.rows, problem.box, problem.near
-    problem.variables(1.0)  # refuses ends outside of their ranges
+    _ = problem.ends, problem.rows, problem.box
+    check_possible(problem)
+    _ = problem.near  # refuses ends that touch something
     _check_bounded(problem)
     if problem.orders > basis.degree + 1:
         raise InputError(

@@ -7,9 +7,12 @@ several. The BLAS has one thread meanwhile.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
+
+import numpy as np
 
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.locks import ForkSafeLock
@@ -25,6 +28,9 @@ SOLVERS = {"uno": ("uno", "unopy", "uno"), "ipopt": ("ipopt", "casadi", "ipopt")
 
 TRIES = 3  # from the best motion so far, where a solver fails although there is one
 MOST = 1_000_000_000  # iterations: more than anyone waits for, and within the integers of every solver
+
+NEARLY = 15, 1e-7  # iterations and changes of the objective where a solver that gives up has settled
+SETTLED = "the objective has settled"
 
 _lock = ForkSafeLock()
 
@@ -51,6 +57,27 @@ def chosen(name: str | None) -> tuple[str, ...]:
         return tuple(known for known, (_, package, _) in SOLVERS.items() if find_spec(package))
     find(name)
     return (name,)
+
+
+def _run(
+    run: Callable[..., Answer],
+    program: Program,
+    x: Array,
+    monitor: Monitor,
+    tolerance: float,
+    iterations: int,
+    warm: Array | None,
+) -> Answer:
+    """What a solver answers; one that gives up where the objective has settled has converged as far as can be."""
+    try:
+        answer = run(program, x, monitor, tolerance=tolerance, iterations=iterations, warm=warm)
+    except Stop:
+        if monitor.reason or not monitor.settled():
+            raise
+        return Answer(np.asarray(monitor.last), "converged", monitor.iterations, SETTLED)
+    if answer.status == "gave up" and monitor.last is not None and monitor.settled(*NEARLY):
+        return replace(answer, x=monitor.last, status="converged", message=SETTLED)
+    return answer
 
 
 def solve(
@@ -81,7 +108,7 @@ def solve(
         try:
             program.prepare(second=True)
             for _ in range(TRIES):
-                answer = run(program, x, monitor, tolerance=tolerance, iterations=min(iterations, MOST), warm=warm)
+                answer = _run(run, program, x, monitor, tolerance, min(iterations, MOST), warm)
                 if answer.status != "infeasible" or monitor.best is None:
                     break
                 x, warm = monitor.best, None  # it went astray: there are motions that keep all limits

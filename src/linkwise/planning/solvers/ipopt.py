@@ -49,6 +49,8 @@ def solve(
     facts = solver.stats()
     at = np.clip(np.array(found["x"]).ravel(), p.lower, p.upper)
     words = str(facts["return_status"])
+    if monitor.settled():
+        words = FINE[0]
     if monitor.reason or words == "Maximum_WallTime_Exceeded":
         raise Stop(monitor.reason or "out of time")
     status = "converged" if words in FINE else "infeasible" if words.startswith("Infeasible") else "gave up"
@@ -130,7 +132,7 @@ def _functions(p: Program, monitor: Monitor) -> dict[str, Any]:
         "jac_g": Call("jac_g", point, {"g": dense(p.m), "jac_g_x": jac}, slopes),
         "hess_lag": Call("hess_lag", {**point, "lam_f": dense(1), "lam_g": dense(p.m)},
                          {"triu_hess_gamma_x_x": hess}, curvature),
-        "watch": Call("watch", watched, {"stop": dense(1)}, lambda *_: [int(bool(monitor.reason))]),
+        "watch": Call("watch", watched, {"stop": dense(1)}, lambda *_: [int(bool(monitor.reason) or monitor.settled())]),
     }  # fmt: skip
 
 

@@ -62,9 +62,12 @@ class Monitor:
         self._line = StatusLine() if shown else None
         self._program: Program | None = None
         self._value = np.inf
+        self._listens = False
+        self._first = 0
 
     def watch(self, program: Program) -> None:
         """Begin with another program; what was feasible in the last one may not be in this."""
+        self._first = len(self.history)
         self._program, self.best, self.last, self._value = program, None, None, np.inf
 
     def gradient(self, x: Array) -> Array:
@@ -81,9 +84,20 @@ class Monitor:
             self._line.write(f"{self.label}: {self.iterations} iterations, objective {f:.6g}, violation {error:.1e}")
         if not self.reason and self.out_of_time:
             self.reason = "out of time"
-        if self.reason:
-            raise Stop(self.reason)
+        if self.reason or self.settled():
+            raise Stop(self.reason or "settled")
         return found
+
+    def settled(self, iterations: int = 30, change: float = 1e-9) -> bool:
+        """Whether the objective has not changed for so long, with all rows kept: rounding leaves nothing to gain.
+
+        Where second derivatives are Gauss's and Newton's, or terms are large, a solver's own test may never be met.
+        """
+        recent = self.history[self._first :][-iterations:]
+        if len(recent) < iterations:
+            return False
+        f, over = np.array(recent).T
+        return bool(over.max() <= self.tolerance and np.ptp(f) <= change * abs(f[-1]))
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -95,16 +109,23 @@ class Monitor:
             yield
             return
 
-        def note(*_: Any) -> None:
-            if self.reason:
-                raise KeyboardInterrupt
-            self.reason = "interrupted"
-
-        before = signal.signal(signal.SIGINT, note)
+        before = signal.signal(signal.SIGINT, self._note)
+        self._listens = True
         try:
             yield
         finally:
+            self._listens = False
             signal.signal(signal.SIGINT, before)
+
+    def _note(self, *_: Any) -> None:
+        if self.reason:
+            raise KeyboardInterrupt
+        self.reason = "interrupted"
+
+    def listen(self) -> None:
+        """Hear Ctrl-C again, where a solver has begun to do so itself and would end the process at a second one."""
+        if self._listens:
+            signal.signal(signal.SIGINT, self._note)
 
     @property
     def out_of_time(self) -> bool:

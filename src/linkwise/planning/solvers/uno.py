@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,23 +20,25 @@ def solve(
     """Solve by Uno, with our second derivatives."""
     import unopy
 
-    p = program
-    nothing = np.zeros(p.n)
+    p, raised = program, []
 
-    def gradient(at: Any, out: Any) -> None:
-        try:
-            out[:] = monitor.gradient(np.array(at))
-        except Stop:
-            out[:] = nothing  # a stationary point, as far as Uno can see
+    def into(function: Callable[..., Any]) -> Callable[..., None]:
+        """A function of arrays as Uno calls it; what it raises waits until Uno is done, which could not bear it."""
 
-    def rows(at: Any, out: Any) -> None:
-        out[:] = p.g(np.array(at))
+        def call(*inputs: Any) -> None:
+            *given, out = inputs
+            try:
+                monitor.listen()
+                out[:] = function(*(np.array(x) if np.ndim(x) else x for x in given))
+            except Stop:
+                out[:] = np.zeros(len(out))  # a stationary point, as far as Uno can see
+            except BaseException as error:
+                raised.append(error)
+                out[:] = np.zeros(len(out))
 
-    def slopes(at: Any, out: Any) -> None:
-        out[:] = p.jacobian(np.array(at))
+        return call
 
-    def curvature(at: Any, sigma: float, weights: Any, out: Any) -> None:
-        out[:] = p.hessian(np.array(at), sigma, np.array(weights))
+    gradient, rows, slopes, curvature = (into(f) for f in (monitor.gradient, p.g, p.jacobian, p.hessian))
 
     model = unopy.Model(unopy.PROBLEM_NONLINEAR, p.n, p.lower.tolist(), p.upper.tolist(), unopy.ZERO_BASED_INDEXING)
     model.set_objective(unopy.MINIMIZE, lambda at: p.f(np.array(at)), gradient)
@@ -59,6 +62,10 @@ def solve(
     if monitor.left is not None:
         solver.set_option("time_limit", monitor.left)
     found = solver.optimize(model)
+    if raised:
+        raise raised[0]
+    if monitor.settled() and not monitor.reason:
+        raise Stop("settled")
     words = f"{_last(found.solution_status)}, {_last(found.optimization_status)}"
     if words.endswith("USER_INTERRUPTION"):  # Uno hears Ctrl-C itself
         monitor.reason = "interrupted"

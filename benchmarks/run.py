@@ -25,6 +25,7 @@ def main() -> None:
     import large
     import limit
     import loading
+    import obstacles
     import operations
     import paths
     import plain
@@ -52,6 +53,7 @@ def main() -> None:
         "rates": rates.run,
         "clearance": clearance.run,
         "planning": planning.run,
+        "obstacles": obstacles.run,
         "plans": plans.run,
         "paths": paths.run,
         "walking": walking.run,

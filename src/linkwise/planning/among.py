@@ -12,6 +12,7 @@ from linkwise.planning.clearance import Active
 from linkwise.planning.curve import Curve
 from linkwise.planning.problem import Problem
 from linkwise.planning.program import Dual
+from linkwise.planning.samples import Samples
 
 if TYPE_CHECKING:
     from linkwise.planning.attempts import How
@@ -23,6 +24,7 @@ HIT = 0.1  # a violation of margins, over their scale, after which the last moti
 FEW = {"uno": 3}  # iterations of a solver while the motion still goes far
 MORE = 40  # of others, whose first ones lead away, and of all at the end
 GAIN = 2e-3  # of the objective: less than that is none
+FINEST, SLOWER = 80, 4  # points in parts of those that are held, and how often a motion is slowed for them
 FINE = 0.2  # of the tolerance, towards which points are added
 
 
@@ -75,6 +77,19 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
         "problem": problem, "curve": curve, "status": status, "message": message, "program": program, "duals": duals,
         "largest": largest, "rounds": k + 1, "solver": name,
     }  # fmt: skip
+
+
+def slow_enough(problem: Problem, curve: Curve) -> Curve:
+    """The motion, a little slower where that brings it within its limits on a ten times finer grid too."""
+    high, T = (problem.longest or (0.0, np.inf))[1], curve.duration
+    finest = problem.basis.grid(FINEST * problem.points)
+    samples = [Samples(kernel, problem.basis, finest) for kernel in problem.along]
+    for _ in range(SLOWER if problem.duration is None else 0):
+        over = max((float(s.beyond(s.values(curve.points, T)).max()) for s in samples), default=0.0)
+        if over <= 0.0 or T * (1.0 + over) > high:
+            break
+        T *= 1.0 + over
+    return Curve(curve.basis, curve.points, T)
 
 
 def _sure(problem: Problem, curve: Curve) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.planning import solvers
-from linkwise.planning.among import rounds_among
+from linkwise.planning.among import rounds_among, slow_enough
 from linkwise.planning.constraints import Passive
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.guess import guesses
@@ -149,8 +149,8 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
         duals = ()
     if problem.near:
         found = Solution(**rounds_among(problem, curve, how, name))
-        curve, largest = within(problem, found.program, found.curve, found.largest, how.tolerance)
-        return found._replace(curve=curve, largest=largest)
+        curve = slow_enough(problem, found.curve) if found.clear else found.curve
+        return found._replace(curve=curve, largest=problem.largest_violation(curve))
     variables, grid = problem.variables(curve.duration), problem.grid
     spent = 0.0
     for k in range(ROUNDS if how.refine else 1):

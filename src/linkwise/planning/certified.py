@@ -10,16 +10,21 @@ do not prove enough are cut into smaller ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import factorial, inf
 from typing import Any
 
 import numpy as np
 
+from linkwise.errors import InputError
+from linkwise.kernel.compile import compile
+from linkwise.mechanism.scene import Scene
 from linkwise.planning.chart import Chart
 from linkwise.planning.curve import Array, Curve
 from linkwise.planning.nearness import Nearness
+from linkwise.planning.path import Path
+from linkwise.robot.robot import Robot
 
 FINE = 5e-4  # m by which what is proven may be below the least distance that was seen
 FINEST = 1e-6
@@ -31,7 +36,7 @@ SAMPLED = 4001  # where nothing can be proven
 
 @dataclass(frozen=True)
 class LeastDistance:
-    """The least signed distance of all pairs along a motion; it compares and calculates as that number does.
+    """The least signed distance of all pairs along a motion; `float` gives it as a number.
 
     Args:
         distance: m; no pair is nearer at any time, if `certified`.
@@ -74,6 +79,18 @@ def along_curve(near: Nearness, curve: Curve, margin: float = 0.0) -> LeastDista
     return least_distance(near, derivatives, np.array(curve.basis.breaks), curve.basis.degree, curve.duration, margin)
 
 
+def along_path(near: Nearness, path: Path, margin: float = 0.0) -> LeastDistance:
+    """The least distance along a path, whose parameter is taken for the time; of what is no spline, of samples."""
+    breaks, degree = np.array([path.start, *path.breaks, path.end]), path.degree
+
+    def derivatives(s: Array, order: int) -> Array:
+        return path.derivatives(s, max(order, 3))[order]
+
+    if degree is None:
+        return _sampled(near, derivatives, breaks, 1.0)
+    return least_distance(near, derivatives, breaks, degree, 1.0, margin)
+
+
 def least_distance(
     near: Nearness, q: Derivatives, breaks: Array, degree: int, duration: float = 1.0, margin: float = 0.0
 ) -> LeastDistance:
@@ -111,6 +128,19 @@ def least_distance(
         middle = (middle[open_, None] + half[open_, None] * offsets).ravel()
         half = np.repeat(half[open_] / CUT, CUT)
     return LeastDistance(min(low, seen[0]), near.pairs[seen[1]], seen[2], seen[0], True, looked)
+
+
+def clearance_of(
+    robot: Robot, chart: Chart, scenes: Sequence[Scene], curve: Curve, moves: bool = False
+) -> LeastDistance:
+    """The least distance of a motion in some scenes, or of the robot's own links; refused where the base moves."""
+    if moves and any(scene.obstacles for scene in scenes):
+        raise InputError(
+            "clearance: expected a base that stands, got one that moves among obstacles, which a plan does not keep."
+            " Look at dyn.clearance.among(..., moving=...) with poses of the obstacles seen from the base."
+        )
+    among = scenes or (compile(robot.rigid()).clearance.scene,)
+    return min((along_curve(Nearness(scene, chart), curve) for scene in among), key=float)
 
 
 def _sampled(near: Nearness, q: Derivatives, breaks: Array, duration: float) -> LeastDistance:

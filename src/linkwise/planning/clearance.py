@@ -107,6 +107,8 @@ def _ball(frame: Any, radius: Any, more: dict[str, Any]) -> Constraint:
             raise InputError(f"clearance: got an unknown argument {name!r}. Known are obstacles, margin, ignore, pairs,"
                              f" self_collision, parts, exact, and of a ball {', '.join(known)}.")  # fmt: skip
     given = {"frame": frame, "radius": radius} if isinstance(frame, str) else {}
+    if "frame" not in {**given, **more}:
+        raise InputError("clearance: expected a frame that carries the ball, such as frame='tool', got none.")
     return ball_clearance(**{**given, **more})
 
 

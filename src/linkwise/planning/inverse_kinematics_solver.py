@@ -14,9 +14,11 @@ from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.mechanism.structure import structure_of
+from linkwise.planning.apart import Apart
 from linkwise.planning.bounds import a_robot
 from linkwise.planning.inverse_kinematics_step import step_kernel
 from linkwise.planning.positions import given
+from linkwise.planning.term_and_constraint import Constraint
 from linkwise.robot.coordinates import find
 from linkwise.robot.leading import looped_groups
 from linkwise.robot.robot import Robot
@@ -80,6 +82,7 @@ def inverse_kinematics(
     iterations: int = 60,
     restarts: int = 60,
     seed: int = 0,
+    clearance: Constraint | None = None,
 ) -> Reached:
     """Joint positions, within their limits, at which a frame has the pose; each row of poses by itself.
 
@@ -108,6 +111,8 @@ def inverse_kinematics(
         iterations: at most, from each start.
         restarts: random starts for rows that did not converge from the guess.
         seed: of those starts.
+        clearance: an lw.limit.clearance(...) that positions have to keep; those that do not are tried again, from
+            where they are led away from what they touch, and from random starts.
     """
     a_robot(robot, "inverse_kinematics")
     targets, weights = _targets(pose, mask)
@@ -121,13 +126,15 @@ def inverse_kinematics(
     T = np.broadcast_to(targets, (*batch, 4, 4)).reshape(-1, 4, 4)
     q = np.broadcast_to(start, (*batch, start.shape[-1])).reshape(-1, start.shape[-1])
     problem = _Problem(robot, frame, weights, moving, float(tolerance))
-    reached = problem.solve(T, problem.inside(q), iterations)
+    apart = Apart.of(robot, clearance)
+    reached = apart.checked(problem.solve(T, problem.inside(q), iterations))
     rng = np.random.default_rng(seed)
-    for _ in range(restarts):
+    for k in range(restarts):
         rows = np.flatnonzero(~reached.converged & np.isfinite(T).all(axis=(1, 2)))
         if not len(rows):
             break
-        again = problem.solve(T[rows], problem.random(q[rows], rng), iterations)
+        begin = apart.starts(k, reached.q[rows], problem.random(q[rows], rng))
+        again = apart.checked(problem.solve(T[rows], problem.inside(begin), iterations))
         error = reached.position_error[rows] ** 2 + reached.rotation_error[rows] ** 2
         better = again.converged | (again.position_error**2 + again.rotation_error**2 < error)
         for all_, some in zip(reached, again, strict=True):

@@ -78,7 +78,8 @@ class Nearness:
             found[:, own] = self.carried.own(x, times)
         for form, (data, links, volumes, places) in others.items():
             values = self.carried.beside(form)(x[:, None], times[:, None], data)[:, volumes, links]
-            np.minimum.at(found.T, places, values.T)
+            at, begins = np.unique(places, return_index=True)
+            found[:, at] = np.minimum(found[:, at], np.minimum.reduceat(values, begins, axis=1))
         return found
 
     @cached_property

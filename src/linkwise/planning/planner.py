@@ -129,6 +129,7 @@ def _result(found: Attempts, seconds: float) -> Plan:
         problem.robot, best.curve, program.asked(x), found.status, best.largest, terms,
         _multipliers(program, program.multipliers(best.duals)), facts, best.duals,
         Carrier.of(problem.environment, problem.robot, best.curve.duration), problem.chart,
+        scenes=tuple(near.near.scene for near in problem.near),
     )  # fmt: skip
 
 

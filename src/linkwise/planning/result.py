@@ -20,6 +20,7 @@ from linkwise.deprecated import warn
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names, endings
+from linkwise.mechanism.scene import Obstacle, Scene
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.chart import Chart, chart_of, joint_places
 from linkwise.planning.curve import Array, Curve
@@ -30,6 +31,7 @@ from linkwise.robot.robot import Robot
 from linkwise.table import Sampled
 
 if TYPE_CHECKING:
+    from linkwise.planning.certified import LeastDistance
     from matplotlib.figure import Figure
 
 
@@ -52,6 +54,7 @@ class Plan(Sampled):
         carrier: how the base moves and what pushes the robot from outside, or None where nothing does.
         given_chart: what the numbers on the curve are; those of `chart_of` without it.
         notes: what else a user should know, such as what was neglected, in sentences.
+        scenes: what the robot had to stay clear of, itself among it.
     """
 
     robot: Robot
@@ -66,6 +69,7 @@ class Plan(Sampled):
     carrier: Carrier | None = field(default=None, repr=False)
     given_chart: Chart | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+    scenes: tuple[Scene, ...] = field(default=(), repr=False)
 
     @cached_property
     def chart(self) -> Chart:
@@ -221,6 +225,20 @@ class Plan(Sampled):
         if not self.robot.loops:
             raise InputError(f"cut_wrenches: expected a robot with loops, got the tree {self.robot.name!r}.")
         return np.asarray(self._through(t).cut)
+
+    # ---- what is near
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """What was in the way."""
+        return tuple(dict.fromkeys(x for scene in self.scenes for x in scene.obstacles))
+
+    @cached_property
+    def clearance(self) -> LeastDistance:
+        """The least distance of all pairs along the whole motion, proven; without lw.limit.clearance of its own links."""
+        from linkwise.planning.certified import clearance_of
+
+        return clearance_of(self.robot, self.chart, self.scenes, self.curve, bool(self.carrier and self.carrier.moves))
 
     # ---- channels by name
 

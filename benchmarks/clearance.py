@@ -112,7 +112,9 @@ def measured(name: str, near: Clearance) -> dict:
 def run() -> dict:
     folder, results = vamp.folder(), []
     if folder is None:
-        print(f"{vamp.FOLDER} is not here: set VAMP to the folder of the unpacked source distribution for the 59 spheres")
+        print(
+            f"{vamp.FOLDER} is not here: set VAMP to the folder of the unpacked source distribution for the 59 spheres"
+        )
     for name, near in {**({"spheres": spheres(folder)} if folder else {}), "capsules": capsules()}.items():
         row = measured(name, near)
         results.append(row)

@@ -37,7 +37,7 @@ def solved(panda: lw.Robot, ignore: list, task: vamp.Task) -> dict:
         "effort": np.abs(plan.tau(t)) / [x.effort for x in limits],
         "velocity": np.abs(plan.qd(t)) / [x.velocity for x in limits],
     }
-    least = float(lw.planning.least_distance(plan, t).min())
+    least = float(plan.distance(t).min())
     return {
         "task": task.name, "status": plan.status, "seconds": seconds, "duration": plan.duration,
         "used": {name: float(x.max()) for name, x in used.items()}, "least": least,
@@ -56,11 +56,16 @@ def run() -> dict:
     good = [r for r in tried if r["least"] > 0.0 and max(r["used"].values()) <= 1.0 + 1e-3]
     seconds = np.array([r["seconds"] for r in tried])
     for r in tried:
-        print(f"  {r['task']:22s} {r['status']:10s} {r['seconds']:6.2f} s, motion {r['duration']:.3f} s, least"
-              f" {1e3 * r['least']:6.2f} mm, proven {1e3 * r['certified']:6.2f} mm, effort {r['used']['effort']:.4f}")  # fmt: skip
-    print(f"{len(rows)} tasks, {len(rows) - len(tried)} with an end that touches something, refused;"
-          f" {len(good)} of {len(tried)} solved ({len(good) / len(tried):.1%}),"
-          f" {sum(r['status'] == 'converged' for r in tried)} converged; {sum(r['least'] <= 0.0 for r in tried)} collide;"
-          f" seconds: median {np.median(seconds):.2f}, 90 % {np.percentile(seconds, 90):.2f},"
-          f" most {seconds.max():.2f} (aim: {AIM})")  # fmt: skip
+        near = f"least {1e3 * r['least']:6.2f} mm, proven {1e3 * r['certified']:6.2f} mm"
+        used = f"effort {r['used']['effort']:.4f}"
+        print(
+            f"  {r['task']:22s} {r['status']:10s} {r['seconds']:6.2f} s, motion {r['duration']:.3f} s, {near}, {used}"
+        )
+    print(f"{len(rows)} tasks, {len(rows) - len(tried)} with an end that touches something, refused")
+    print(
+        f"{len(good)} of {len(tried)} solved ({len(good) / len(tried):.1%}),"
+        f" {sum(r['status'] == 'converged' for r in tried)} converged, {sum(r['least'] <= 0.0 for r in tried)} collide;"
+        f" seconds: median {np.median(seconds):.2f}, 90 % {np.percentile(seconds, 90):.2f},"
+        f" most {seconds.max():.2f} (aim: {AIM})"
+    )
     return {"obstacles": rows}

@@ -29,12 +29,12 @@ def main() -> None:
     import operations
     import paths
     import plain
+    import plans
     import rates
     import rollouts
     import startup
 
     import planning
-    import plans
     import platforms
     import view
     import walking

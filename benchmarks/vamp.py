@@ -75,4 +75,3 @@ def _shape(entry: dict) -> lw.Shape:
     if primitive["type"] == "cylinder":  # in a capsule of the same radius, as VAMP has it
         return lw.Shape(entry["id"], "capsule", (size[1], size[0]), at)
     return lw.Shape(entry["id"], primitive["type"], tuple(size), at)
-

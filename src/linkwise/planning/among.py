@@ -39,8 +39,9 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
     extra: list[Active] = [frozenset()] * len(problem.near)
     duals: tuple[Dual, ...] = ()
     best: tuple[Any, ...] | None = None
-    status, message, spent = "gave up", "", 0.0
-    for k in range(ROUNDS):
+    status, message, spent, rounds = "gave up", "", 0.0, 0
+    for _ in range(ROUNDS):
+        rounds += 1
         variables = whole.within(curve, radius)
         active = [a | b for a, b in zip(problem.active(curve), extra, strict=True)]
         program = problem.program(variables, grid, active)
@@ -75,7 +76,7 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
     program.seconds = spent
     return {
         "problem": problem, "curve": curve, "status": status, "message": message, "program": program, "duals": duals,
-        "largest": largest, "rounds": k + 1, "solver": name,
+        "largest": largest, "rounds": rounds, "solver": name,
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Positions that keep clear of things, for inverse kinematics: which do, and starts that lead away from what is near."""
+"""Positions that keep clear of things, for inverse kinematics: which do, and starts that lead away from others."""
 
 from __future__ import annotations
 

@@ -75,8 +75,8 @@ def _limits(problem: Problem) -> dict[str, Any]:
     """What limits of joints and drives allow, by kind."""
     found: dict[str, Any] = dict.fromkeys(RETIMED, np.inf)
     for c in problem.constraints:
-        for kind in c.kinds if isinstance(c, JointLimits) else ():
-            if kind in RETIMED:
+        if isinstance(c, JointLimits):
+            for kind in (k for k in c.kinds if k in RETIMED):
                 found[kind] = np.minimum(found[kind], c.bound(problem.robot, kind))
     return found
 
@@ -95,7 +95,7 @@ def slow_enough(problem: Problem, shape: Array, duration: float) -> float:
     low, high = problem.longest or (0.0, np.inf)
     held, T = problem.held[: len(problem.along)], max(duration, low)
     for _ in range(SLOWEST):
-        if T >= high or all(s.beyond(s.values(shape, T)).max() <= 0.0 for s in held):
+        if high <= T or all(s.beyond(s.values(shape, T)).max() <= 0.0 for s in held):
             break
         T *= SLOWER
     return float(min(T, high))

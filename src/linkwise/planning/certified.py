@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import factorial, inf
 from typing import Any
 
@@ -108,8 +109,8 @@ def least_distance(
     reach = near.scene.reach if share is not None else np.full((1, 1), inf)
     if share is None or not np.isfinite(reach).all():
         return _sampled(near, q, breaks, duration)
-    ends = np.concatenate([*(np.linspace(a, b, FIRST, endpoint=False) for a, b in zip(breaks[:-1], breaks[1:],
-                                                                                      strict=True)), breaks[-1:]])  # fmt: skip
+    parts = [np.linspace(a, b, FIRST, endpoint=False) for a, b in pairwise(breaks)]
+    ends = np.concatenate([*parts, breaks[-1:]])
     middle, half = 0.5 * (ends[:-1] + ends[1:]), 0.5 * np.diff(ends)
     low, seen, looked = inf, (inf, 0, 0.0), 0
     while len(middle):
@@ -130,17 +131,15 @@ def least_distance(
     return LeastDistance(min(low, seen[0]), near.pairs[seen[1]], seen[2], seen[0], True, looked)
 
 
-def clearance_of(
-    robot: Robot, chart: Chart, scenes: Sequence[Scene], curve: Curve, moves: bool = False
-) -> LeastDistance:
-    """The least distance of a motion in some scenes, or of the robot's own links; refused where the base moves."""
+def nearness_of(robot: Robot, chart: Chart, scenes: Sequence[Scene], moves: bool = False) -> list[Nearness]:
+    """The pairs of some scenes, or of the robot's own links; refused where the base moves among obstacles."""
     if moves and any(scene.obstacles for scene in scenes):
         raise InputError(
             "clearance: expected a base that stands, got one that moves among obstacles, which a plan does not keep."
             " Look at dyn.clearance.among(..., moving=...) with poses of the obstacles seen from the base."
         )
     among = scenes or (compile(robot.rigid()).clearance.scene,)
-    return min((along_curve(Nearness(scene, chart), curve) for scene in among), key=float)
+    return [Nearness(scene, chart) for scene in among]
 
 
 def _sampled(near: Nearness, q: Derivatives, breaks: Array, duration: float) -> LeastDistance:

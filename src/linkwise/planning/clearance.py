@@ -199,7 +199,7 @@ class NearSamples(Samples):
     prices: Array = property(lambda self: np.array([np.inf]))  # type: ignore[assignment]
 
     @property
-    def limits(self) -> tuple[Array, Array]:  # type: ignore[override]
+    def limits(self) -> tuple[Array, Array]:
         whole = np.ones((len(self.s), 1))
         return whole * (self._lower / SCALE), whole * np.inf
 

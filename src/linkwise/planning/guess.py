@@ -46,11 +46,15 @@ def guesses(problem: Problem, guess: Any) -> Iterator[Curve]:
             first = first_motion(problem, None)
             yield first
     if problem.duration is None:
-        yield Curve(first.basis, first.points, float(np.clip(LATER * first.duration, *(problem.longest or (0, np.inf)))))
+        yield Curve(
+            first.basis, first.points, float(np.clip(LATER * first.duration, *(problem.longest or (0, np.inf))))
+        )
     middle = np.sin(np.pi * problem.basis.abscissae)[:, None] * np.isnan(problem.ends.fixed)
     for side in (SIDE, -SIDE):
         with suppress(InputError):
-            bent = _closable(problem, np.clip(first.points + side * middle * _room(problem, first.points), *problem.box))
+            bent = _closable(
+                problem, np.clip(first.points + side * middle * _room(problem, first.points), *problem.box)
+            )
             yield settled(problem, Curve(first.basis, bent, problem.duration or _guessed_duration(problem, bent)))
 
 

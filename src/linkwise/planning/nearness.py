@@ -166,11 +166,12 @@ class Nearness:
             ground = "terrain" in (form_of(a).kind, form_of(b).kind)
             key = form_of(a, ground), form_of(b, ground), x == WORLD, y == WORLD
             found.setdefault(key, []).append((place, i, j))
-        return [self._group(begin, *key, pairs) for key, pairs in found.items()]
+        return [self._group(begin, key, pairs) for key, pairs in found.items()]
 
     def _group(
-        self, begin: Sequence[int], a: Form, b: Form, a_still: bool, b_still: bool, pairs: list[tuple[int, int, int]]
+        self, begin: Sequence[int], key: tuple[Form, Form, bool, bool], pairs: list[tuple[int, int, int]]
     ) -> Group:
+        a, b, a_still, b_still = key
         place, first, second = (np.array(x) for x in zip(*pairs, strict=True))
         function = pair_distance(a, b, self.scene.exact)
         sides = self._side(begin, a, first, a_still), self._side(begin, b, second, b_still)
@@ -228,7 +229,7 @@ class Nearness:
             g, rows = self.groups[k], np.flatnonzero(group[which] == k)
             at, parts = place[which[rows]], []
             for s in g.sides:
-                x = places[rows[:, None], s.at[at]] if s.at is not None else s.still[at]  # type: ignore[index]
+                x = places[rows[:, None], s.at[at]] if s.at is not None else s.still[at]
                 parts += [x, None if s.sizes is None else s.sizes[at]]
             yield g, rows, *parts
 

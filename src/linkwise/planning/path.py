@@ -159,9 +159,10 @@ class Path:
     @property
     def degree(self) -> int | None:
         """Of the polynomials between breaks; None where it is no spline of SciPy."""
-        curve = self.function.args[0] if isinstance(self.function, partial) else None
-        degree = getattr(curve, "k", None) if hasattr(curve, "k") else None
-        return degree if degree is not None else len(curve.c) - 1 if hasattr(curve, "c") else None
+        curve: Any = self.function.args[0] if isinstance(self.function, partial) else None
+        if hasattr(curve, "k"):
+            return int(curve.k)
+        return len(curve.c) - 1 if hasattr(curve, "c") else None
 
     def grid(self, intervals: int, ends_at_rest: bool = False) -> Array:
         """About so many intervals over the parameter, with the breaks among their ends.

@@ -101,7 +101,7 @@ class Problem(Transcription):
         return replace(found, pulls=(Calm.of(self.basis, size, weight),))
 
     @cached_property
-    def near(self) -> list[Near]:  # type: ignore[override]
+    def near(self) -> list[Near]:
         """What has to stay clear of something."""
         ends = [(which, x) for which, x in zip(("start", "goal"), self.ends.fixed[[0, -1]], strict=True)
                 if np.isfinite(x).all()]  # fmt: skip

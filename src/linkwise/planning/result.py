@@ -19,8 +19,8 @@ from linkwise.check import positive
 from linkwise.deprecated import warn
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
-from linkwise.motion.columns import column_names, endings
 from linkwise.mechanism.scene import Obstacle, Scene
+from linkwise.motion.columns import column_names, endings
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.chart import Chart, chart_of, joint_places
 from linkwise.planning.curve import Array, Curve
@@ -31,8 +31,10 @@ from linkwise.robot.robot import Robot
 from linkwise.table import Sampled
 
 if TYPE_CHECKING:
-    from linkwise.planning.certified import LeastDistance
     from matplotlib.figure import Figure
+
+    from linkwise.planning.certified import LeastDistance
+    from linkwise.planning.nearness import Nearness
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,10 +237,22 @@ class Plan(Sampled):
 
     @cached_property
     def clearance(self) -> LeastDistance:
-        """The least distance of all pairs along the whole motion, proven; without lw.limit.clearance of its own links."""
-        from linkwise.planning.certified import clearance_of
+        """The least distance of all pairs along the whole motion, proven; of its own links where no clearance was asked."""
+        from linkwise.planning.certified import along_curve
 
-        return clearance_of(self.robot, self.chart, self.scenes, self.curve, bool(self.carrier and self.carrier.moves))
+        return min((along_curve(near, self.curve) for near in self._near), key=float)
+
+    def distance(self, t: Any) -> Array:
+        """The least distance of all pairs at times t (...,), m."""
+        x = self.curve(t)
+        found = [near.distances(x.reshape(-1, x.shape[-1])).min(axis=1) for near in self._near]
+        return np.asarray(np.min(found, axis=0).reshape(x.shape[:-1]))
+
+    @cached_property
+    def _near(self) -> list[Nearness]:
+        from linkwise.planning.certified import nearness_of
+
+        return nearness_of(self.robot, self.chart, self.scenes, bool(self.carrier and self.carrier.moves))
 
     # ---- channels by name
 

@@ -108,7 +108,10 @@ class Retimed(Sampled):
         m = model.motion(path, x, z, t)
         s, slope = path.place(x)
         used = uses(model, path, law)
-        rate = {"qddd": m.qddd if model.order > 2 else None, "tau_dot": m.tau_dot if model.has_rates else None}
+        rate: dict[str, Any] = {
+            "qddd": m.qddd if model.order > 2 else None,
+            "tau_dot": m.tau_dot if model.has_rates else None,
+        }
         return cls(
             model.robot, law.duration, t, s, slope * np.sqrt(z[0]), m.q, m.qd, m.qdd, m.tau, **rate, uses=used,
             limits=model.bounds, history=history, notes=notes, facts=facts, law=law, path=path, model=model,

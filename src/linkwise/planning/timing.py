@@ -24,8 +24,8 @@ from linkwise.planning.positions import path_of_points
 from linkwise.planning.rate_limited import fastest_smooth_law
 from linkwise.planning.reachability import fastest_law
 from linkwise.planning.retimed import FINER, Retimed, shares
-from linkwise.planning.time_law import Solved, TimeLaw
 from linkwise.planning.term_and_constraint import Constraint
+from linkwise.planning.time_law import Solved, TimeLaw
 from linkwise.robot.robot import Robot
 
 Array = NDArray[np.float64]
@@ -225,7 +225,9 @@ def _check_within(model: PathModel, path: Path) -> None:
         over = np.nan_to_num(np.maximum(low - own, own - high), nan=0.0)
         k = int(np.argmax(over))
         if over[k] > slack:
-            at = "the start" if k == 0 else "the end" if k == len(x) - 1 else f"s = {path.place(x[k : k + 1])[0][0]:.4g}"
+            at = (
+                "the start" if k == 0 else "the end" if k == len(x) - 1 else f"s = {path.place(x[k : k + 1])[0][0]:.4g}"
+            )
             raise InputError(
                 f"retime: at {at} the path leads joint {joint.name!r} to {own[k]:.4g}, out of its limits {low:.4g} to"
                 f" {high:.4g}. Take another path, or a robot with other limits."

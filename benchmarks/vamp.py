@@ -35,6 +35,31 @@ def folder() -> Path | None:
     return next((p / "resources/panda" for p in places if (p / "resources/panda").is_dir()), None)
 
 
+def fetched(into: Path) -> Path | None:
+    """The same, from the source distribution that pip finds, unpacked into a folder; None where it finds none.
+
+    No build is wanted: the archive is taken as soon as pip has it.
+    """
+    import subprocess
+    import sys
+    import time
+
+    how = ["download", "--quiet", "--no-deps", "--no-binary", ":all:", "vamp-planner==0.6.4", "-d", str(into)]
+    loaded = into / "pip"
+    loaded.mkdir()
+    pip = subprocess.Popen([sys.executable, "-m", "pip", *how], env={**os.environ, "TMPDIR": str(loaded)})
+    while not (archives := [*into.rglob(f"{FOLDER}.tar.gz")]) and pip.poll() is None:
+        time.sleep(0.5)
+    time.sleep(5.0)  # until all of it is there
+    pip.terminate()
+    pip.wait()
+    for archive in archives:
+        with tarfile.open(archive) as tar:
+            tar.extractall(into, filter="data")
+        return into / FOLDER / "resources/panda"
+    return None
+
+
 def ignored(root: Path, robot: lw.Robot) -> list[tuple[str, str]]:
     """The pairs of links that the SRDF file leaves out."""
     links = {s.link for s in robot.shapes if s.is_collision}

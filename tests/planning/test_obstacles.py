@@ -13,6 +13,7 @@ from linkwise.planning.clearance import PairKernel
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.nearness import Nearness
 from linkwise.planning.path import Path
+from linkwise.planning.problem_file import read_problem
 from linkwise.planning.sampling import Space, clear_way, shortened
 from linkwise.planning.setup import problem_of
 from linkwise.robot import HeightField
@@ -236,3 +237,52 @@ def test_refused_in_words(arm, case):
     ask, words = REFUSED[case]
     with pytest.raises(lw.LinkwiseError, match=words):
         ask(arm)
+
+
+# ---- problem files
+
+
+PROBLEM = """
+start = [-1.0, 0.0, 0.0]
+goal = [1.0, 0.0, 0.0]
+[[obstacle]]
+name = "post"
+shape = "capsule"
+size = [0.05, 0.8]
+xyz = [0.5, 0.0, 0.4]
+"""
+
+
+def test_obstacles_of_a_problem_file(tmp_path):
+    file = tmp_path / "problem.toml"
+    for more, margin, expected in (("", None, 0.0), ("[[clearance]]\nmargin = 0.02\n", None, 0.02), ("", 0.03, 0.03)):
+        file.write_text(PROBLEM + more)
+        (found,) = read_problem(file, margin)["subject_to"]
+        assert (found.obstacles, found.margin) == ((POST,), expected)
+    for wrong, words in (("shap = 1", "shap"), ('shape = "blob"', "blob"), ("size = [1.0]", "expected shape"),
+                         ('shape = "sphere"\nsize = [0.1]\nxyz = [1.0]', "xyz")):  # fmt: skip
+        file.write_text(f"[[obstacle]]\n{wrong}\n")
+        with pytest.raises(InputError, match=words):
+            read_problem(file)
+
+
+# ---- the bundled problems of VAMP
+
+
+@pytest.mark.slow
+def test_problems_of_vamp(tmp_path_factory, monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLES.parent / "benchmarks"))
+    import obstacles
+    import vamp
+
+    folder = vamp.folder() or vamp.fetched(tmp_path_factory.mktemp("vamp"))
+    if folder is None:
+        pytest.fail("vamp-planner 0.6.4 is not here: set VAMP to its unpacked source distribution, or let pip fetch it")
+    panda, ignore = obstacles.robot(folder)
+    rows = [obstacles.solved(panda, ignore, task) for task in vamp.tasks(folder, 50)]
+    tried = [r for r in rows if "refused" not in r]
+    assert len(tried) >= 10
+    assert all(r["least"] > 0.0 for r in tried)
+    assert all(r["certified"] <= r["least"] for r in tried)
+    assert np.mean([max(r["used"].values()) <= 1.0 + 1e-3 for r in tried]) >= 0.95
+    assert np.mean([r["status"] == "converged" for r in tried]) >= 0.9

@@ -237,7 +237,7 @@ class Plan(Sampled):
 
     @cached_property
     def clearance(self) -> LeastDistance:
-        """The least distance of all pairs along the whole motion, proven; of its own links where no clearance was asked."""
+        """The least distance of all pairs along the whole motion, proven; of its own links if nothing was asked."""
         from linkwise.planning.certified import along_curve
 
         return min((along_curve(near, self.curve) for near in self._near), key=float)

@@ -6,14 +6,13 @@ the variable VAMP names its folder, or it stands in the working directory.
 
 from __future__ import annotations
 
-import os
 import time
-import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import robots
+import vamp
 
 import linkwise as lw
 from linkwise.kernel.clearance import Clearance
@@ -21,24 +20,14 @@ from linkwise.peers.times import interleaved
 from linkwise.robot.covering import covered
 
 BATCH, LOOP = 4096, 64  # rows for us, and for Pinocchio, which is called row by row
-FOLDER = "vamp_planner-0.6.4"
 AIMS = {"spheres": "at most 1000 ns, 40 times", "capsules": "at most 300 ns"}
-
-
-def vamp() -> Path | None:
-    """The folder of Panda in VAMP's source distribution, if it is here."""
-    places = (Path(os.environ.get("VAMP", FOLDER)), Path(os.environ.get("VAMP", ".")) / FOLDER)
-    return next((p / "resources/panda" for p in places if (p / "resources/panda").is_dir()), None)
 
 
 def spheres(folder: Path) -> Clearance:
     """Panda as 59 spheres, less the pairs that its SRDF file leaves out: 690 pairs of spheres are left."""
     full = lw.load(folder / "panda_spherized.urdf")
     robot = full.lock(robots.locked(full.names))
-    links = {s.link for s in robot.shapes if s.is_collision}
-    off = ET.parse(folder / "panda.srdf").getroot().iter("disable_collisions")
-    pairs = [(e.attrib["link1"], e.attrib["link2"]) for e in off]
-    return lw.compile(robot).clearance.among(ignore=[p for p in pairs if set(p) <= links])
+    return lw.compile(robot).clearance.among(ignore=vamp.ignored(folder, robot))
 
 
 def capsules() -> Clearance:
@@ -121,9 +110,11 @@ def measured(name: str, near: Clearance) -> dict:
 
 
 def run() -> dict:
-    folder, results = vamp(), []
+    folder, results = vamp.folder(), []
     if folder is None:
-        print(f"{FOLDER} is not here: set VAMP to the folder of the unpacked source distribution for the 59 spheres")
+        print(
+            f"{vamp.FOLDER} is not here: set VAMP to the folder of the unpacked source distribution for the 59 spheres"
+        )
     for name, near in {**({"spheres": spheres(folder)} if folder else {}), "capsules": capsules()}.items():
         row = measured(name, near)
         results.append(row)

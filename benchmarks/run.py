@@ -25,6 +25,7 @@ def main() -> None:
     import large
     import limit
     import loading
+    import obstacles
     import operations
     import paths
     import plain
@@ -54,6 +55,7 @@ def main() -> None:
         "rates": rates.run,
         "clearance": clearance.run,
         "planning": planning.run,
+        "obstacles": obstacles.run,
         "plans": plans.run,
         "paths": paths.run,
         "walking": walking.run,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 @click.argument("problem", type=click.Path(dir_okay=False), required=False)
 @click.option("--solver", type=click.Choice(["uno", "ipopt", "scipy"]), help="Use this alone, not the file's.")
 @click.option("--time-limit", type=click.FloatRange(min=0.0, min_open=True), help="Seconds after which to stop.")
+@click.option("--clearance", type=float, help="Metres that links keep from each other and from all obstacles.")
 @click.option("--guess", type=click.Path(dir_okay=False), help="A plan (.npz) to begin from.")
 @tool_options
 @surroundings
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 @json_option
 def plan(
     robot: str, problem: str | None, solver: str | None, time_limit: float | None, guess: str | None,
+    clearance: float | None,
     shakes: Sequence[Setting], externals: Sequence[Setting], output: Path | None, step: float | None,
     plot: Path | None, as_json: bool, tool: ToolMotion, **options: Any,
 ) -> int:  # fmt: skip
@@ -65,6 +67,11 @@ def plan(
       [[reaction]]
       joint = "joint2"
       force = 500
+      [[obstacle]]                   # kept clear of, by collision shapes of the robot
+      name = "table"
+      shape = "box"                  # with size, xyz (m) and rpy (rad); capsule, sphere, cylinder, plane, mesh
+      size = [0.8, 1.2, 0.05]
+      xyz = [0.6, 0.0, 0.2]
 
     An .npz file keeps the plan itself, to begin from again; .csv and .parquet files have its rows. Ctrl-C keeps the
     best motion so far. Exit code 1 means that no motion was found that keeps all limits.
@@ -83,7 +90,7 @@ def plan(
     model = load(robot, **options)
     if tool.asked or problem is None:
         return tool.run(model, problem, around(shakes, externals), output, plot, step, as_json)
-    arguments = read_problem(problem)
+    arguments = read_problem(problem, clearance)
     given = {"solver": solver, "time_limit": time_limit, "guess": Plan.load(guess) if guess else None}
     given |= around(shakes, externals)
     result = solve(model, **{**arguments, **{k: v for k, v in given.items() if v is not None}})
@@ -103,6 +110,7 @@ def _facts(result: Plan) -> dict[str, Any]:
         "duration": result.duration,
         "objective": result.objective,
         "summary": result.summary,
+        **({"clearance": asdict(result.clearance)} if result.scenes else {}),
         "largest violation": asdict(result.largest_violation),
         "terms": dict(result.terms),
         "multipliers": dict(result.multipliers),
@@ -121,6 +129,8 @@ def _print(result: Plan, facts: Mapping[str, Any], output: Path | None, plot: Pa
     how = f"{result.facts['iterations']} iterations of {result.facts['solver']}, {result.facts['seconds']:.2g} s"
     show.line(f"{result.robot.name}: {result.summary}", fg=None if result.converged else "red")
     show.line(f"objective {result.objective:.6g} ({how})")
+    if result.scenes:
+        show.line(f"clearance: {result.clearance}")
     for name, value in result.terms.items():
         show.line(f"  {name} {value:.6g}")
     show.title("Top speeds, torques and their rates")

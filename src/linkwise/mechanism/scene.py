@@ -107,7 +107,8 @@ class Scene:
         if not own:
             raise ModelError(self._nothing())
         pairs, left = self_pairs(self.robot, own) if self.chosen is None else (list(self.chosen), [])
-        still = {name for name in own if Tree.of(self.robot).place(name)[0] == 0}
+        tree = Tree.of(self.robot)
+        still = {name for name in own if tree.place(name)[0] == 0}
         moving = {*self.moving, *([SPHERES] if self.spheres else ())}
         for obstacle, link in ((o, link) for o in volumes if o not in own for link in own):
             if link in still and obstacle not in moving:

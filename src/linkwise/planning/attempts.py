@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.planning import solvers
+from linkwise.planning.among import rounds_among, slow_enough
 from linkwise.planning.constraints import Passive
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.guess import guesses
@@ -57,6 +58,11 @@ class Solution(NamedTuple):
         return self.status == "converged"
 
     @property
+    def clear(self) -> bool:
+        """Whether it is a way among obstacles that keeps all limits, be it the best or not."""
+        return bool(self.problem.near) and self.largest.violation <= 1e-3
+
+    @property
     def rank(self) -> tuple[bool, float, float]:
         """By which solutions are compared, the least is best."""
         kept = self.largest.violation <= 1e-3
@@ -87,7 +93,7 @@ class Attempts:
     @property
     def over(self) -> bool:
         """Whether nothing else is to be tried."""
-        found = self.best is not None and self.best.converged
+        found = self.best is not None and (self.best.converged or self.best.clear)
         return found or len(self.least) >= STARTS or bool(self.how.monitor.reason)
 
     def on(self, problem: Problem, guess: Any) -> Attempts:
@@ -97,7 +103,7 @@ class Attempts:
             self.starts += 1
             begin = curve if isinstance(guess, Plan) else approach(problem, curve, self.how)
             self.solve(problem, begin, duals)
-            if not self.over and self.best and self.best.largest.violation > self.how.tolerance:
+            if not self.over and self.best and self.best.largest.violation > self.how.tolerance and not problem.near:
                 self._seek(problem, begin)
             if self.over:
                 break
@@ -140,6 +146,10 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
     if how.free_breaks:
         problem, curve = free_knots(problem, curve, how.monitor, name, how.iterations)
         duals = ()
+    if problem.near:
+        found = Solution(**rounds_among(problem, curve, how, name))
+        curve = slow_enough(problem, found.curve) if found.clear else found.curve
+        return found._replace(curve=curve, largest=problem.largest_violation(curve))
     variables, grid = problem.variables(curve.duration), problem.grid
     good: Solution | None = None
     spent = 0.0

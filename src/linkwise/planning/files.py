@@ -19,6 +19,7 @@ from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.program import Dual
 from linkwise.planning.result import Plan
+from linkwise.planning.scene_files import kept, restored
 from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
 from linkwise.table import SUFFIXES, checked_suffix, write
@@ -42,6 +43,7 @@ class Meta(msgspec.Struct):
     frames: list[str] = []
     moves: bool = True
     rates: int = 1
+    scenes: list[dict[str, Any]] = []
 
 
 def save(plan: Plan, path: Any, step: float | None = None) -> None:
@@ -64,6 +66,7 @@ def _meta(plan: Plan) -> dict[str, Any]:
         "worst": list(astuple(plan.largest_violation)), "terms": dict(plan.terms),
         "multipliers": dict(plan.multipliers), "facts": dict(plan.facts), "duals": [list(d) for d in plan.duals],
         "about": [list(x) for x in plan.chart.about], "notes": list(plan.notes), **_surroundings(plan.carrier),
+        "scenes": [kept(scene) for scene in plan.scenes],
     }  # fmt: skip
 
 
@@ -101,6 +104,7 @@ def load(path: str | PathLike[str]) -> Plan:
             robot, Curve(basis, points, meta.duration), meta.objective, meta.status, Violation(*meta.worst), meta.terms,
             meta.multipliers, meta.facts, tuple(Dual(*d) for d in meta.duals),
             _carrier(robot, meta, base), Chart(robot, tuple(map(tuple, meta.about))), tuple(meta.notes),
+            tuple(restored(robot.rigid(), scene) for scene in meta.scenes),
         )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from linkwise.check import positive
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
+from linkwise.planning.around import is_clear, ways_around
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.free_base import LABELS as FREE_BASE
@@ -29,10 +30,17 @@ PASSES = 4  # through the instants of a robot with loops, where frames are to be
 
 
 def guesses(problem: Problem, guess: Any) -> Iterator[Curve]:
-    """Motions to begin with, the best first: what was given, the straight way, slower, and bent to either side."""
+    """Motions to begin with, the best first: what was given, the straight way, slower, and bent to either side.
+
+    Where something is in the way, ways around it come first.
+    """
     first = first_motion(problem, guess)
     Carrier.of(problem.environment, problem.chart, first)  # refuses what is not finite
-    yield first
+    if guess is not None or is_clear(problem, first):
+        yield first
+    if problem.near:
+        yield from ways_around(problem)
+        return
     if guess is not None:
         with suppress(InputError):
             first = first_motion(problem, None)

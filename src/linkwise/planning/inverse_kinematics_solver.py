@@ -14,9 +14,11 @@ from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.mechanism.structure import structure_of
+from linkwise.planning.apart import Apart
 from linkwise.planning.bounds import a_robot
 from linkwise.planning.inverse_kinematics_step import step_kernel
 from linkwise.planning.positions import given
+from linkwise.planning.term_and_constraint import Constraint
 from linkwise.robot.coordinates import find
 from linkwise.robot.leading import looped_groups
 from linkwise.robot.robot import Robot
@@ -82,6 +84,7 @@ def inverse_kinematics(
     iterations: int = 60,
     restarts: int = 60,
     seed: int = 0,
+    clearance: Constraint | None = None,
 ) -> Reached:
     """Joint positions, within their limits, at which a frame has the pose; each row of poses by itself.
 
@@ -114,6 +117,8 @@ def inverse_kinematics(
         iterations: at most, from each start.
         restarts: random starts for rows that did not converge from the guess.
         seed: of those starts.
+        clearance: an lw.limit.clearance(...) that positions have to keep; those that do not are tried again, from
+            where they are led away from what they touch, and from random starts.
     """
     a_robot(robot, "inverse_kinematics")
     targets, weights = _targets(pose, mask)
@@ -126,14 +131,15 @@ def inverse_kinematics(
     batch = np.broadcast_shapes(targets.shape[:-2], start.shape[:-1])
     T = np.broadcast_to(targets, (*batch, 4, 4)).reshape(-1, 4, 4)
     q = np.broadcast_to(start, (*batch, start.shape[-1])).reshape(-1, start.shape[-1])
-    problem = PoseProblem(robot, frame, weights, moving, float(tolerance))
-    reached = problem.solve(T, problem.inside(q), iterations)
+    problem, apart = PoseProblem(robot, frame, weights, moving, float(tolerance)), Apart.of(robot, clearance)
+    reached = apart.checked(problem.solve(T, problem.inside(q), iterations))
     rng = np.random.default_rng(seed)
-    for _ in range(restarts):
+    for k in range(restarts):
         rows = np.flatnonzero(~reached.converged & np.isfinite(T).all(axis=(1, 2)))
         if not len(rows):
             break
-        again = problem.solve(T[rows], problem.random(q[rows], rng), iterations)
+        begin = apart.starts(k, reached.q[rows], problem.random(q[rows], rng))
+        again = apart.checked(problem.solve(T[rows], problem.inside(begin), iterations))
         error = reached.position_error[rows] ** 2 + reached.rotation_error[rows] ** 2
         better = again.converged | (again.position_error**2 + again.rotation_error**2 < error)
         for all_, some in zip(reached, again, strict=True):
@@ -141,7 +147,9 @@ def inverse_kinematics(
     if prefer is not None:
         from linkwise.planning.preference import preference, settled
 
-        reached = settled(problem, T, reached, preference(robot, problem, prefer, "inverse_kinematics"))
+        better = apart.checked(settled(problem, T, reached, preference(robot, problem, prefer, "inverse_kinematics")))
+        for all_, some in zip(reached, better, strict=True):  # what touches something stays as it was
+            all_[better.converged] = some[better.converged]
     q = _with_motors(robot, reached.q[:, problem.leads]).reshape(*batch, robot.nq)
     errors = reached.position_error.reshape(batch), reached.rotation_error.reshape(batch)
     result = Reached(q, reached.converged.reshape(batch), *errors)

@@ -188,6 +188,21 @@ class Path:
         """The user's parameter at x, and its derivative by x."""
         return self.outer(x) if self.outer else (x, np.ones_like(x))
 
+    def inverse(self, s: Array) -> Array:
+        """Where the user's parameter has these values."""
+        if self.outer is None:
+            return s
+        x = np.linspace(self.start, self.end, SOUGHT + 1)
+        return np.interp(s, self.place(x)[0], x)
+
+    @property
+    def degree(self) -> int | None:
+        """Of the polynomials between breaks; None where it is no spline of SciPy."""
+        curve: Any = self.function.args[0] if isinstance(self.function, partial) else None
+        if hasattr(curve, "k"):
+            return int(curve.k)
+        return len(curve.c) - 1 if hasattr(curve, "c") else None
+
     def grid(self, intervals: int, ends_at_rest: bool = False) -> Array:
         """About so many intervals over the parameter, with the breaks among their ends.
 

@@ -130,6 +130,7 @@ def _result(found: Attempts, seconds: float) -> Plan:
         problem.robot, best.curve, program.asked(x), found.status, best.largest, terms,
         _multipliers(program, program.multipliers(best.duals)), facts, best.duals,
         Carrier.of(problem.environment, problem.chart, best.curve), problem.chart,
+        scenes=tuple(near.near.scene for near in problem.near),
     )  # fmt: skip
 
 

@@ -12,11 +12,13 @@ import numpy as np
 from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of
+from linkwise.planning.clearance import Near
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.ends import Ends, State, ends
 from linkwise.planning.free_base import free_base_rows
-from linkwise.planning.kernels import PointKernel, Surroundings, surroundings
+from linkwise.planning.kernels import Surroundings, surroundings
 from linkwise.planning.loop_closure import closure_rows
+from linkwise.planning.nearness import Nearness
 from linkwise.planning.rows import Rows
 from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.transcription import Transcription
@@ -57,7 +59,7 @@ class Problem(Transcription):
     duration: float | None = None
     longest: tuple[float, float] | None = None
     points: int = 3
-    kernels: dict[Any, PointKernel] = field(default_factory=dict)
+    kernels: dict[Any, Any] = field(default_factory=dict)
     given_chart: Chart | None = None
     environment: Environment = field(default_factory=Environment)
 
@@ -97,6 +99,20 @@ class Problem(Transcription):
         size = float(np.nan_to_num(np.ptp(ends, axis=0)).max(initial=0.0)) or 1.0
         weight = CALM * found.time if self.duration is None else 1.0
         return replace(found, pulls=(Calm.of(self.basis, size, weight),))
+
+    @cached_property
+    def near(self) -> list[Near]:
+        """What has to stay clear of something."""
+        ends = [(which, x) for which, x in zip(("start", "goal"), self.ends.fixed[[0, -1]], strict=True)
+                if np.isfinite(x).all()]  # fmt: skip
+        found = []
+        for k, c in enumerate(self.constraints):
+            if (scene := c.scene(self.robot)) is not None:
+                key = "near", k
+                if key not in self.kernels:
+                    self.kernels[key] = Nearness(scene, self.chart, self.environment)
+                found.append(Near(self.kernels[key], self.basis, c.margin, ends))
+        return found
 
     @property
     def quadrature(self) -> tuple[Array, Array]:

@@ -8,16 +8,19 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from linkwise.check import number
+from linkwise.check import number, vector
 from linkwise.deprecated import RENAMED_KEYS, warn
 from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.files import contents
 from linkwise.formats.source import LARGEST, Source
 from linkwise.formats.toml import check_whole_numbers, parsed
 from linkwise.planning import constraints, terms, tool
+from linkwise.planning.clearance import Clearance, clearance
 from linkwise.planning.ends import State
 from linkwise.planning.joint_limits import KINDS, joints
 from linkwise.planning.term_and_constraint import Sum, Term
+from linkwise.robot.geometry import Shape
+from linkwise.spatial import Pose
 
 TERMS: dict[str, Callable[..., Term]] = {
     "time": terms.time,
@@ -33,24 +36,26 @@ LISTS: dict[str, Callable[..., Any]] = {
     "reaction": constraints.reaction,
     "via": tool.via,
     "tool_path": tool.tool_path,
-    "clearance": tool.clearance,
+    "clearance": clearance,
     "passive": constraints.passive,
     "cyclic": constraints.cyclic,
     "mirrored": constraints.mirrored,
 }
+OBSTACLE = ("name", "shape", "size", "xyz", "rpy", "file")
 OPTIONS = (
     "duration", "control_points", "degree", "points", "knots", "guess", "solver", "tolerance", "refine",
     "time_limit", "iterations", "external",
 )  # fmt: skip
-KEYS = ("start", "goal", "minimize", "limits", *LISTS, *OPTIONS)
+KEYS = ("start", "goal", "minimize", "limits", "obstacle", *LISTS, *OPTIONS)
 
 
-def read_problem(path: str | PathLike[str]) -> dict[str, Any]:
+def read_problem(path: str | PathLike[str], margin: float | None = None) -> dict[str, Any]:
     """The arguments of `plan` that a TOML file says, all but the robot.
 
     `minimize` has terms by name, each with a factor or a table of arguments with its `factor`; `limits` kinds, each
     `true` for the robot's own or with a value, or is `true` for all that the robot has, as without it, or `false`;
-    constraints of other kinds are lists of tables, [[reaction]], [[via]].
+    constraints of other kinds are lists of tables, [[reaction]], [[via]]. An [[obstacle]] is kept clear of, by the
+    margin of a [[clearance]] or by the one that is given here.
     """
     file = Source(Path(path).name, contents(path, LARGEST))
     try:
@@ -59,7 +64,7 @@ def read_problem(path: str | PathLike[str]) -> dict[str, Any]:
     except LinkwiseError as error:
         raise InputError(str(error)) from error
     try:
-        return _arguments(_renamed(data))
+        return _arguments(_renamed(data), margin)
     except LinkwiseError as error:
         raise InputError(f"{file.name}: {error}") from error
 
@@ -75,7 +80,7 @@ def _renamed(data: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _arguments(data: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(data: Mapping[str, Any], margin: float | None = None) -> dict[str, Any]:
     for key in data:
         if key not in KEYS:
             raise UnknownNameError("key", key, KEYS)
@@ -86,12 +91,44 @@ def _arguments(data: Mapping[str, Any]) -> dict[str, Any]:
     if "minimize" in data:
         found["minimize"] = _objective(data["minimize"])
     rows = [_limits(data["limits"])] if "limits" in data else []
+    obstacles = obstacles_of(data.get("obstacle", []))
+
+    def among(key: str, table: Any) -> Any:
+        """The arguments of a clearance of all links with the obstacles among them."""
+        whole = key == "clearance" and isinstance(table, Mapping) and "frame" not in table
+        return {"obstacles": obstacles, **table} if whole else table
+
     for key, make in LISTS.items():
         group = data.get(key, [])
         if not isinstance(group, list):
             raise InputError(f"{key}: expected tables, [[{key}]], got {group!r}.")
-        rows += [_made(f"{key}[{k}]", make, table) for k, table in enumerate(group)]
+        rows += [_made(f"{key}[{k}]", make, among(key, table)) for k, table in enumerate(group)]
+    if margin is not None or (obstacles and not any(isinstance(r, Clearance) for r in rows)):
+        rows = [r for r in rows if not isinstance(r, Clearance)]
+        rows.append(clearance(obstacles, 0.0 if margin is None else margin))
     return {**found, "subject_to": rows or None}
+
+
+def obstacles_of(tables: Any) -> list[Shape]:
+    """The shapes of [[obstacle]] tables: name, shape, size, and perhaps xyz, rpy and file."""
+    if not isinstance(tables, list) or not all(isinstance(t, Mapping) for t in tables):
+        raise InputError(f"obstacle: expected tables, [[obstacle]], got {tables!r}.")
+    found = []
+    for k, table in enumerate(tables):
+        for name in table:
+            if name not in OBSTACLE:
+                raise UnknownNameError(f"key of obstacle[{k}]", name, OBSTACLE)
+        if "shape" not in table:
+            raise InputError(f'obstacle[{k}]: expected shape = "box" or another, got none.')
+        size = table.get("size", [])
+        at = [vector(table.get(key, (0.0, 0.0, 0.0)), f"obstacle[{k}].{key}").tolist() for key in ("xyz", "rpy")]
+        try:
+            found.append(Shape(table.get("name", f"obstacle{k + 1}"), table["shape"],
+                               tuple(size) if isinstance(size, list) else (size,), Pose.of(*at),
+                               file=table.get("file", "")))  # fmt: skip
+        except (LinkwiseError, TypeError) as error:
+            raise InputError(f"obstacle[{k}]: {error}") from error
+    return found
 
 
 def _state(key: str, value: Any) -> Any:

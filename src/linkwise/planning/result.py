@@ -19,6 +19,7 @@ from linkwise.check import positive
 from linkwise.deprecated import warn
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
+from linkwise.mechanism.scene import Obstacle, Scene
 from linkwise.motion.base_motion import base_columns
 from linkwise.motion.columns import column_names, endings
 from linkwise.planning.carrier import Carrier
@@ -32,6 +33,9 @@ from linkwise.table import Sampled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from linkwise.planning.certified import LeastDistance
+    from linkwise.planning.nearness import Nearness
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,7 @@ class Plan(Sampled):
         carrier: how the base moves and what pushes the robot from outside, or None where nothing does.
         given_chart: what the numbers on the curve are; those of `chart_of` without it.
         notes: what else a user should know, such as what was neglected, in sentences.
+        scenes: what the robot had to stay clear of, itself among it.
     """
 
     robot: Robot
@@ -67,6 +72,7 @@ class Plan(Sampled):
     carrier: Carrier | None = field(default=None, repr=False)
     given_chart: Chart | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+    scenes: tuple[Scene, ...] = field(default=(), repr=False)
 
     @cached_property
     def chart(self) -> Chart:
@@ -222,6 +228,32 @@ class Plan(Sampled):
         if not self.robot.loops:
             raise InputError(f"cut_wrenches: expected a robot with loops, got the tree {self.robot.name!r}.")
         return np.asarray(self._through(t).cut)
+
+    # ---- what is near
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """What was in the way."""
+        return tuple(dict.fromkeys(x for scene in self.scenes for x in scene.obstacles))
+
+    @cached_property
+    def clearance(self) -> LeastDistance:
+        """The least distance of all pairs along the whole motion, proven; of its own links if nothing was asked."""
+        from linkwise.planning.certified import along_curve
+
+        return min((along_curve(near, self.curve) for near in self._near), key=float)
+
+    def distance(self, t: Any) -> Array:
+        """The least distance of all pairs at times t (...,), m."""
+        x = self.curve(t)
+        found = [near.distances(x.reshape(-1, x.shape[-1])).min(axis=1) for near in self._near]
+        return np.asarray(np.min(found, axis=0).reshape(x.shape[:-1]))
+
+    @cached_property
+    def _near(self) -> list[Nearness]:
+        from linkwise.planning.certified import nearness_of
+
+        return nearness_of(self.robot, self.chart, self.scenes, bool(self.carrier and self.carrier.moves))
 
     # ---- channels by name
 

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
+from linkwise.mechanism.scene import Obstacle, Scene
 from linkwise.motion import column_names
 from linkwise.motion.base_motion import base_columns
 from linkwise.planning.bounds import Bounds
+from linkwise.planning.certified import LeastDistance
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import PathModel, PathMotion
 from linkwise.planning.time_law import TimeLaw
@@ -57,6 +59,8 @@ class Retimed(Sampled):
         history: times of the iterates, s.
         notes: what else a user should know.
         facts: how it was computed: method, intervals, iterations, seconds.
+        clearance: the least distance along the path, where it was to keep one.
+        scenes: what the robot had to stay clear of.
     """
 
     robot: Robot
@@ -75,6 +79,8 @@ class Retimed(Sampled):
     history: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    clearance: LeastDistance | None = None
+    scenes: tuple[Scene, ...] = field(default=(), repr=False)
     law: TimeLaw = field(repr=False, kw_only=True)
     path: Path = field(repr=False, kw_only=True)
     model: PathModel = field(repr=False, kw_only=True)
@@ -103,7 +109,10 @@ class Retimed(Sampled):
         m = model.motion(path, x, z, t)
         s, slope = path.place(x)
         used = uses(model, path, law)
-        rate = {"qddd": m.qddd if model.order > 2 else None, "tau_dot": m.tau_dot if model.has_rates else None}
+        rate: dict[str, Any] = {
+            "qddd": m.qddd if model.order > 2 else None,
+            "tau_dot": m.tau_dot if model.has_rates else None,
+        }
         return cls(
             model.robot, law.duration, t, s, slope * np.sqrt(z[0]), m.q, m.qd, m.qdd, m.tau, **rate, uses=used,
             limits=model.bounds, history=history, notes=notes, facts=facts, law=law, path=path, model=model,
@@ -141,6 +150,11 @@ class Retimed(Sampled):
         if quantity.startswith("tau"):
             return [f"{quantity}.{name}" for name in self.model.names["effort"]]
         return column_names(self.robot.rigid(), quantity)
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """What was in the way."""
+        return tuple(x for scene in self.scenes for x in scene.obstacles)
 
     def kept(self) -> dict[str, Any]:
         return {"duration": self.duration}

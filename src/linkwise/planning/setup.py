@@ -53,6 +53,7 @@ def problem_of(
     )
     _ = problem.ends, problem.rows, problem.box
     check_possible(problem)
+    _ = problem.near  # refuses ends that touch something
     _check_bounded(problem)
     if problem.orders > basis.degree + 1:
         raise InputError(

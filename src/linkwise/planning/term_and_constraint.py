@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwise.check import finite, number
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.mechanism.scene import Scene
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.rows import LinearRows, Rows
 from linkwise.robot.robot import Robot
@@ -80,6 +81,12 @@ class Constraint:
     def linear(self, robot: Robot, basis: Basis) -> Sequence[LinearRows]:
         """Linear rows of control points."""
         return ()
+
+    def scene(self, robot: Robot) -> Scene | None:
+        """Volumes, and the pairs of them that have to stay `margin` apart."""
+        return None
+
+    margin: float = 0.0
 
     def base(self, robot: Robot) -> Callable[[Array], Array] | None:
         """How the base moves: times (n,) -> velocity, acceleration and jerk (n, 18)."""

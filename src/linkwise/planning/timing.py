@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -13,14 +14,17 @@ from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
 from linkwise.motion.limits import TOLERANCE
 from linkwise.planning.bounds import Bounds, a_robot, single_joints
+from linkwise.planning.certified import LeastDistance, along_path
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.drives import check_held, drives_of
+from linkwise.planning.nearness import Nearness
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import PathModel
 from linkwise.planning.positions import path_of_points
 from linkwise.planning.rate_limited import fastest_smooth_law
 from linkwise.planning.reachability import fastest_law
 from linkwise.planning.retimed import FINER, Retimed, shares
+from linkwise.planning.term_and_constraint import Constraint
 from linkwise.planning.time_law import Solved, TimeLaw
 from linkwise.robot.robot import Robot
 
@@ -41,6 +45,7 @@ def retime(
     effort_rate: Any = None,
     base_motion: Any = None,
     external: Any = None,
+    clearance: Constraint | None = None,
     intervals: int | None = None,
     dt: float = 1e-3,
 ) -> Retimed:
@@ -63,6 +68,7 @@ def retime(
             motion is limited of joints that follow too, and effort of drives; of elastic ones that of their motors.
         base_motion: the base's `Pose` in the world as a function of time, written for any scalar, where it moves.
         external: wrenches on the robot by frame or link, functions of time, or laws of place, as `lw.plan` takes them.
+        clearance: an lw.limit.clearance(...) that the path has to keep; it is refused, with the place, if it does not.
         intervals: of the path, in which the timing is one piece; 800 without it, or 200 where the method is that of
             interior points. Times fall towards the best by about 1/intervals.
         dt: time between samples of the result, s.
@@ -76,6 +82,7 @@ def retime(
     model = PathModel(robot, bounds, chart, Environment.of(robot, base_motion, external), given.extras)
     _check_smooth(model, given)
     _check_within(model, given)
+    least = _checked_clearance(model, given, clearance)
     method = "reachability" if model.plain and not model.smooth else "interior point"
     asked = INTERVALS[method] if intervals is None else whole(intervals, "retime intervals", 4)
     broken = given
@@ -101,7 +108,31 @@ def retime(
         "converged": converged,
         "seconds": perf_counter() - started,
     }
-    return Retimed.of(model, used, law, sample, history, tuple(notes), facts)
+    found = Retimed.of(model, used, law, sample, history, tuple(notes), facts)
+    if least is None or clearance is None:
+        return found
+    scene = clearance.scene(robot)
+    at = float(law.times(used.inverse(np.array([least.time])))[0])
+    return replace(found, clearance=replace(least, time=at), scenes=(scene,) if scene else ())
+
+
+def _checked_clearance(model: PathModel, path: Path, clearance: Constraint | None) -> LeastDistance | None:
+    """The least distance along a path, s being its time; refused where that is below the margin."""
+    scene = clearance.scene(model.robot) if isinstance(clearance, Constraint) else None
+    if clearance is None:
+        return None
+    if scene is None:
+        raise InputError(f"retime clearance: expected lw.limit.clearance(...) with shapes, got {clearance!r}.")
+    if not model.environment.steady:
+        raise InputError("retime clearance: expected a base that stands and steady loads, got others.")
+    least = along_path(Nearness(scene, model.chart), path, clearance.margin)
+    if least.distance < clearance.margin:
+        a, b = least.pair
+        raise InputError(
+            f"retime path: {a!r} and {b!r} come as near as {least.seen:.4g} m at s = {least.time:.4g}, expected at"
+            f" least {clearance.margin:g} m. Choose another path, such as one that lw.plan finds."
+        )
+    return least
 
 
 def _course(robot: Any, path: Any) -> tuple[Robot, Chart, Path]:

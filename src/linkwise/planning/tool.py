@@ -228,7 +228,7 @@ def _across(ends: Array) -> list[Vec3]:
 
 
 @dataclass(frozen=True, eq=False)
-class Clearance(Constraint):
+class BallClearance(Constraint):
     """A sphere on the robot that stays clear of something."""
 
     frame: str
@@ -267,7 +267,7 @@ class Clearance(Constraint):
         return [Rows("clearance", (f"{self.frame}.{what}",), square, least, np.array([np.inf]), least, power=2)]
 
 
-def clearance(
+def ball_clearance(
     frame: str,
     radius: float = 0.0,
     *,
@@ -275,7 +275,7 @@ def clearance(
     half_space: Any = None,
     other: Any = None,
     offset: Any = (0.0, 0.0, 0.0),
-) -> Clearance:
+) -> BallClearance:
     """A sphere on the robot, about a frame, that stays clear of one obstacle.
 
     Args:
@@ -297,14 +297,14 @@ def clearance(
         raise InputError(f"{what}: expected a pair, such as sphere=((x, y, z), radius).") from error
     if sphere is not None:
         ball = vector(first, f"{what} sphere"), positive(second, f"{what} sphere's radius")
-        return Clearance(frame, r, centre, ball, None, None)
+        return BallClearance(frame, r, centre, ball, None, None)
     if half_space is not None:
         n = vector(first, f"{what} half_space")
         length = float(np.linalg.norm(n))
         if not length > 0.0:
             raise InputError(f"{what} half_space: expected a normal that is not zero, got {first!r}.")
-        return Clearance(frame, r, centre, None, (n / length, finite(second, f"{what} half_space's level")), None)
+        return BallClearance(frame, r, centre, None, (n / length, finite(second, f"{what} half_space's level")), None)
     far = 0.0 if second == 0 else positive(second, f"{what} other's radius")
     if r + far <= 0.0:
         raise InputError(f"{what}: expected two spheres, one with a radius above zero, got points.")
-    return Clearance(frame, r, centre, None, None, (first, far))
+    return BallClearance(frame, r, centre, None, None, (first, far))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise.errors import InputError
+from linkwise.planning.clearance import BAND, Active, Near
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.kernels import PointKernel, Surroundings
 from linkwise.planning.program import Program
@@ -49,7 +50,7 @@ class Transcription:
 
     minimize: Sum
     constraints: tuple[Constraint, ...]
-    kernels: dict[Any, PointKernel]
+    kernels: dict[Any, Any]
 
     if TYPE_CHECKING:  # given to some, made by others
 
@@ -89,6 +90,11 @@ class Transcription:
     def quadrature(self) -> tuple[Array, Array]:
         """Points and weights of integrals over [0, 1]."""
         raise NotImplementedError
+
+    @property
+    def near(self) -> Sequence[Near]:
+        """What has to stay clear of something."""
+        return ()
 
     # ---- rows and kernels
 
@@ -164,10 +170,17 @@ class Transcription:
         """All rows, at the points where they are held at first."""
         return self.samples(self.grid)
 
-    def program(self, variables: Variables, grid: Array) -> Program:
-        """The program with constraint points at `grid`."""
+    def program(self, variables: Variables, grid: Array, active: Sequence[Active] = ()) -> Program:
+        """The program with constraint points at `grid`, and rows of the pairs that are `active`."""
         samples = self.held if grid is self.grid else self.samples(grid)
-        return Program(variables, self.objective, samples, self.linear)
+        close = [near.samples(pairs) for near, pairs in zip(self.near, active, strict=False) if pairs]
+        return Program(variables, self.objective, [*samples, *close], self.linear)
+
+    def active(self, curve: Curve, before: Sequence[Active] = (), tolerance: float = 0.0) -> list[Active]:
+        """For each of `near` the pairs that are near along a motion; beside those before, where it is too near."""
+        if not before:
+            return [near.nearest(curve, self.grid, BAND) for near in self.near]
+        return [a | near.too_near(curve, self.fine, 0.3 * tolerance) for near, a in zip(self.near, before, strict=True)]
 
     # ---- judgement
 
@@ -190,6 +203,12 @@ class Transcription:
             i, k = np.unravel_index(int(np.argmax(over)), over.shape)
             if over[i, k] > largest.violation:
                 largest = Violation(float(over[i, k]), s.name(int(i), int(k)).title, float(s.s[i]) * curve.duration)
+        for near in self.near:
+            over = near.violations(curve, self.fine)
+            i, k = np.unravel_index(int(np.argmax(over)), over.shape)
+            if over[i, k] > largest.violation:
+                title = RowName("clearance", ".".join(near.near.pairs[int(k)]), 0.0).title
+                largest = Violation(float(over[i, k]), title, float(self.fine[i]) * curve.duration)
         P = curve.points.ravel()
         for group in self.linear:
             over = beyond(group.matrix @ P, group.lower, group.upper)

@@ -58,6 +58,15 @@ class Variables:
             "longest" if duration > 0.999 * self.upper[-1] else "shortest" if duration < 1.001 * self.lower[-1] else ""
         )
 
+    def within(self, curve: Curve, radius: float) -> Variables:
+        """The same, with control points that stay within so much of those of a motion."""
+        points = np.append(curve.points.ravel(), 0.0)
+        reach = np.append(np.full(curve.points.size, radius), np.inf)
+        lower, upper = np.maximum(self.lower, points - reach), np.minimum(self.upper, points + reach)
+        fixed = self.lower == self.upper
+        low, high = (np.where(fixed, self.lower, b) for b in (lower, upper))
+        return replace(self, lower=np.minimum(low, high), upper=high)
+
     def near(self, duration: float, factor: float) -> Variables:
         """The same, with a duration within this factor of another."""
         lower, upper = self.lower.copy(), self.upper.copy()

@@ -82,6 +82,7 @@ def payload(
         raise InputError(f"view triangles: expected a whole number above 0, got {triangles!r}.")
     moving = Motion.of(robot, motion, wrenches=wrenches, base_motion=base_motion)
     scene = Scene.of(moving.robot, use_meshes=meshes, triangles=triangles)
+    scene = scene.among(() if base_motion else getattr(motion, "obstacles", ()))
     beside = None if ghost is None else Motion.of(moving.robot, ghost)
     if beside is not None and beside.robot.nq != moving.robot.nq:
         raise InputError("view ghost: expected positions of the same coordinates as those of the motion, got others.")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from linkwise.view.solids import MADE, Array
 
 TURNS = ("roll", "pitch", "yaw")  # sliders of a quaternion
 TRIANGLES = meshes.MOST  # of all meshes of a robot; larger ones are made coarser
+IN_THE_WAY = (0.62, 0.64, 0.67, 1.0)  # obstacles without a colour of their own
 IN_LOOPS = 0.3  # how far sliders of a platform go, in sizes of the robot and in rad
 # of joints, in plots too; told apart by people who see red and green alike
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8f6fd6", "#a6a118", "#7a8691", "#b5533c")
@@ -125,6 +126,13 @@ class Scene:
         parts += drawn_links.drawn(robot, links, COLOURS)
         return cls(robot, places(robot), tuple(parts), tuple(_axes(robot)), tuple(_bodies(robot)),
                    tuple(_sliders(robot, size)), up(robot), size, found.missing, found.notes)  # fmt: skip
+
+    def among(self, obstacles: Sequence[Any]) -> Scene:
+        """The same among obstacles that stand in the world: shapes; what has no end is not drawn."""
+        root = self.robot.links[0].name
+        shapes = [replace(s, link=root, colour=s.colour or IN_THE_WAY) for s in obstacles if isinstance(s, Shape)]
+        loaded = meshes.found(shapes, TRIANGLES).loaded if any(s.kind == "mesh" for s in shapes) else {}
+        return replace(self, parts=(*self.parts, *(part for s in shapes for part in _parts(s, loaded))))
 
     def link_poses(self, T: Array) -> dict[str, Array]:
         """The 4 by 4 matrices of all links by name, from those of `dyn.poses` (..., nb, 4, 4)."""

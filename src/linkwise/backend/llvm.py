@@ -23,8 +23,8 @@ CHUNKS_IN_MODULE = 2  # more share a little work, fewer keep all cores busy to t
 LEVELS = (2, 1)  # of optimisation: of the loop, of the chunks
 PATIENCE = 1.0  # seconds before a terminal is told
 GENERATOR = (
-    "ir", "iteration", "layout", "llvm", "loop", "operations", "port_transfers", "prefetch", "repeats", "shuffle",
-    "target", "tile",
+    "entry", "ir", "iteration", "layout", "llvm", "loop", "operations", "port_transfers", "prefetch", "repeats",
+    "shuffle", "target", "tile",
 )  # fmt: skip
 PYTHON = ("PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")  # what code may call of the interpreter
 
@@ -130,6 +130,12 @@ def load_named(objects: list[bytes], symbols: Mapping[str, int], names: Sequence
 def load_objects(objects: list[bytes]) -> int:
     """The address of `loop` in the loaded code."""
     address: int = apart(partial(_load, objects))
+    return address
+
+
+def entry(loop: int, name: str) -> int:
+    """The address of another function in the loaded code of a loop."""
+    address: int = apart(lambda: int(_engines[loop].get_function_address(name)))
     return address
 
 

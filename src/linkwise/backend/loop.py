@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from linkwise.backend import iteration, prefetch
+from linkwise.backend import entry, iteration, prefetch
 from linkwise.backend.layout import Layout
 from linkwise.backend.target import Target
 from linkwise.graph.program import Port, Program
@@ -63,6 +63,7 @@ body:
         "ret void",
         refused,
         "}",
+        entry.entries(program, target, bool(refused)),
     ]
     return "\n".join(line for line in lines if line)
 

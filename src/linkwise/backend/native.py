@@ -74,6 +74,20 @@ def loaded(program: Program) -> Loaded:
         return _native(program, "")
 
 
+def entry(program: Program, doc: str, name: str) -> tuple[int, Any]:
+    """The address of the program's bare function "row" or "rows", and what to hold as long as it is to stay loaded."""
+    if not is_native(program):
+        empty = [p.name for p in (*program.arguments, *program.outputs) if not p.size]
+        reason = f"{empty[0]} without numbers" if empty else f"the back end {backend()!r}, which has none"
+        raise InputError(f"address of {program.name}: expected a function in native code, got {reason}.")
+    if program.repeated:
+        raise InputError(f"address of {program.name}: expected a function of one state, got one that runs in steps.")
+    with _lock:
+        found = _native(program, doc)
+        program.keep()
+        return llvm.entry(found.loop, name), found.function
+
+
 def is_native(program: Program) -> bool:
     """Whether a program becomes native code, as things are now."""
     return all(p.size for p in (*program.arguments, *program.outputs)) and backend() != "numpy"

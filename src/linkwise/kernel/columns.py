@@ -34,6 +34,7 @@ from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
 if TYPE_CHECKING:
+    from linkwise.backend.address import Address
     from linkwise.kernel.packed import Packed
 
 
@@ -108,6 +109,9 @@ class Columns(Kernel):
     @property
     def packed(self) -> Packed:
         raise self._in_parts("packed outputs")
+
+    def address(self, *, rows: bool = False) -> Address:
+        raise self._in_parts("address")
 
     def c_source(self, name: str | None = None) -> str:
         raise self._in_parts("C source")

@@ -26,6 +26,7 @@ from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
 if TYPE_CHECKING:
+    from linkwise.backend.address import Address
     from linkwise.kernel.packed import Packed
     from linkwise.kernel.symbolic import Symbolic
     from linkwise.mechanism.machine import AnyMachine
@@ -225,6 +226,22 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
     def count(self) -> Counter[str]:
         """Operations of one evaluation: mul, add, div, neg, sincos and others; of a loop inside, those of one turn."""
         return self.program.count()
+
+    def address(self, *, rows: bool = False) -> Address:
+        """The bare function of this kernel, compiled if it is not yet: an address that numba, ctypes, cffi and C call.
+
+            void f(const double *q, ..., double *tau)
+
+        Pointers to the inputs come first, then those to the outputs, each to numbers row after row, of `dtype`. The
+        results are the kernel's to the last bit. The function is thread-safe, and stays loaded as long as the address,
+        its `function` or this kernel is held. Loops are closed from the robot's reference; threads are not used.
+
+        Args:
+            rows: take the number of rows first, `void f(int64_t rows, const double *q, ...)`, which follow each other.
+        """
+        from linkwise.backend.address import Address
+
+        return Address.of(self.program, self.__doc__ or "", rows)
 
     def c_source(self, name: str | None = None) -> str:
         """Dependency-free C99 of this kernel: a function of pointers to its numbers, documented."""

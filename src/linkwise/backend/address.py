@@ -18,8 +18,8 @@ class Address(int):
     The function takes pointers to the inputs, then to the outputs, of which each has its numbers row after row; a
     scalar is one number. Pointers need the alignment of their numbers only. An output may be one of the inputs. It
     needs neither Python nor its lock, has no state, so that any number of threads may call it at once, and takes up to
-    60 kB of the caller's stack. The code goes when neither this object, nor its `function`, nor the kernel is there any more:
-    hold one of them as long as somebody may call.
+    60 kB of the caller's stack. The code goes when neither this object, nor its `function`, nor the kernel is there any
+    more: hold one of them as long as somebody may call.
 
     Attributes:
         signature: the function in C, such as "void mass_matrix(const double *q, double *M)".

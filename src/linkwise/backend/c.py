@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from ctypes import c_float
 from typing import NamedTuple
 
 import numpy as np
 
+from linkwise.backend import own_math
 from linkwise.backend.source import Source, indented
 from linkwise.graph.program import Program
 
@@ -45,7 +46,7 @@ MATH = """
     nan nearbyint nextafter nexttoward pow remainder remquo rint round scalb scalbln scalbn signgam significand sin sinh
     sqrt tan tanh tgamma trunc y0 y1 yn
 """
-RESERVED = frozenset([*(WORDS + MATH).split(), *(f"{name}f" for name in MATH.split())])
+RESERVED = frozenset([*(WORDS + MATH).split(), *(f"{name}f" for name in MATH.split()), *own_math.NAMES])
 
 
 class _Kind(NamedTuple):
@@ -58,6 +59,14 @@ class _Kind(NamedTuple):
 KINDS = {"float64": _Kind("double", ""), "float32": _Kind("float", "f")}
 
 
+def number_text(value: float, kind: _Kind) -> str:
+    """A number of a kind."""
+    if value != value:
+        return "NAN"
+    short = str(np.float32(c_float(value).value)) if kind.f else repr(value)
+    return short.replace("inf", "INFINITY") if short in ("inf", "-inf") else short + kind.f
+
+
 class C(Source):
     """A program in C99."""
 
@@ -65,23 +74,19 @@ class C(Source):
     expressions, reserved = EXPRESSIONS, RESERVED
     counter, nan = "int", "NAN"
 
-    def __init__(self, program: Program, name: str | None = None) -> None:
-        super().__init__(program, name)
+    def __init__(self, program: Program, name: str | None = None, own: bool = False) -> None:
+        super().__init__(program, name, own)
         self.kind = KINDS[program.dtype]
+        self.words = {"f": self.kind.f}
 
     def number(self, value: float) -> str:
-        if value != value:
-            return self.nan
-        short = str(np.float32(c_float(value).value)) if self.kind.f else repr(value)
-        if short in ("inf", "-inf"):
-            return short.replace("inf", "INFINITY")
-        return short + self.kind.f
-
-    def operation(self, op: str, arguments: Sequence[str]) -> str:
-        return EXPRESSIONS[op].format(*arguments, f=self.kind.f)
+        return number_text(value, self.kind)
 
     def value(self, name: str, text: str) -> str:
         return f"const {self.kind.type} {name} = {text};"
+
+    def pair(self, name: str, angle: str) -> str:
+        return f"const OwnPair {name} = {own_math.PAIR.format(angle)};"
 
     def array(self, name: str, numbers: Sequence[str]) -> str:
         return f"{self.kind.type} {name}[{len(numbers)}] = {{{', '.join(numbers)}}};"
@@ -98,9 +103,60 @@ class C(Source):
 def source(program: Program, name: str | None, title: str) -> str:
     """The C99 source of a program."""
     c = C(program, name)
+    return f"{c.comment(title)}\n#include <math.h>\n\n{c.signature()};\n\n{definition(c)}"
+
+
+def definition(c: C) -> str:
+    """The function of a program, after that of a turn of its loop."""
     turn = f"static {c.turn.signature()} {{\n{indented(c.turn.lines())}\n}}\n\n" if c.turn else ""
-    definition = f"{c.signature()} {{\n{indented(c.lines())}\n}}\n"
-    return f"{c.comment(title)}\n#include <math.h>\n\n{c.signature()};\n\n{turn}{definition}"
+    return f"{turn}{c.signature()} {{\n{indented(c.lines())}\n}}\n"
+
+
+# where reals are kept in more digits than they have, or arithmetic is not as written, a number cannot be rounded so
+STRICT = """#include <float.h>
+#include <math.h>
+#include <stdint.h>
+
+#if defined(__FAST_MATH__)
+#error "-ffast-math changes the results: compile without it"
+#endif
+#if FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
+#error "numbers are kept in more digits than they have: on x86 compile with -msse2 -mfpmath=sse"
+#endif
+"""
+
+
+def own_functions(ops: Iterable[str], dtype: str) -> str:
+    """Functions without a library that programs with these operations need, to be included."""
+    kind, whole = (
+        KINDS[dtype],
+        {"float64": ("int64_t", "uint64_t", 1023, 52), "float32": ("int32_t", "uint32_t", 127, 23)},
+    )
+    t, (signed, bits, bias, mantissa) = kind.type, whole[dtype]
+    found = own_math.functions(ops, dtype, lambda x: f"{number_text(x, kind)}")
+    parts = [STRICT]
+    names = {f.name for f in found}
+    if names - {"own_sincos"}:
+        parts.append(f"static inline {t} own_select(int c, {t} a, {t} b) {{\n    return c ? a : b;\n}}\n")
+    if names & {"own_exp", "own_tanh"}:
+        parts.append(
+            f"/* 2^n of a whole number, by the bits of its exponent */\nstatic inline {t} own_power({t} n) {{\n"
+            f"    const union {{ {bits} bits; {t} value; }} made = {{({bits})(({signed})n + {bias}) << {mantissa}}};\n"
+            "    return made.value;\n}\n"
+        )
+    if "own_sincos" in names:
+        parts.append(f"typedef struct {{\n    {t} s;\n    {t} c;\n}} OwnPair;\n")
+    for f in found:
+        several = len(f.result) > 1
+        lines = [f"const {t} {name} = {text};" for name, text in f.lines]
+        last = (
+            f"const OwnPair found = {{{', '.join(f.result)}}};\n    return found"
+            if several
+            else f"return {f.result[0]}"
+        )
+        head = f"static inline {'OwnPair' if several else t} {f.name}({', '.join(f'{t} {a}' for a in f.arguments)})"
+        parts.append(f"{head} {{\n{indented(lines)}\n    {last};\n}}\n")
+    return "\n".join(parts)
 
 
 def header(program: Program, name: str | None, title: str) -> str:

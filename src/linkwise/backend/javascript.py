@@ -57,7 +57,7 @@ class JavaScript(Source):
         return repr(exact).replace("inf", "Infinity").replace("nan", self.nan)
 
     def operation(self, op: str, arguments: Sequence[str]) -> str:
-        return self._rounded(EXPRESSIONS[op].format(*arguments))
+        return self._rounded(super().operation(op, arguments))
 
     def read(self, array: str, k: int) -> str:
         return self._rounded(f"{array}[{k}]")

@@ -10,6 +10,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
+from linkwise.backend import own_math
 from linkwise.errors import InputError
 from linkwise.graph.iteration import Before
 from linkwise.graph.node import Node
@@ -25,6 +26,15 @@ class Statement(NamedTuple):
     reads: tuple[str, ...] = ()
 
 
+class Call(NamedTuple):
+    """A call of the function of a turn, which reads and writes what is carried, reads what is shared, writes `left`."""
+
+    function: str
+    carried: list[str]
+    shared: list[str]
+    left: str
+
+
 class _Own(NamedTuple):
     """Names that belong to a loop: the function of a turn, what is carried, what says whether to go on, a counter."""
 
@@ -35,7 +45,10 @@ class _Own(NamedTuple):
 
 
 class Source(ABC):
-    """A program as a function of flat arrays: inputs, then outputs, whose numbers stand row after row."""
+    """A program as a function of flat arrays: inputs, then outputs, whose numbers stand row after row.
+
+    With its `own` functions it needs none of a library: see `own_math`.
+    """
 
     language: ClassVar[str]
     method: ClassVar[str]  # what a user called
@@ -44,8 +57,10 @@ class Source(ABC):
     counter: ClassVar[str]  # how a whole number that changes is declared
     nan: ClassVar[str]
 
-    def __init__(self, program: Program, name: str | None = None) -> None:
-        self.program, self.function = program, self._checked(program.name if name is None else name)
+    def __init__(self, program: Program, name: str | None = None, own: bool = False) -> None:
+        self.program, self.own = program, own
+        self.words: dict[str, str] = {}  # that the table's texts name
+        self.function = self._checked(program.name if name is None else name)
 
     # ---- what a language says
 
@@ -53,9 +68,10 @@ class Source(ABC):
     def number(self, value: float) -> str:
         """A number of the program's kind."""
 
-    @abstractmethod
     def operation(self, op: str, arguments: Sequence[str]) -> str:
         """One operation of the table."""
+        table = own_math.EXPRESSIONS if self.own and op in own_math.EXPRESSIONS else self.expressions
+        return table[op].format(*arguments, **self.words)
 
     @abstractmethod
     def value(self, name: str, text: str) -> str:
@@ -73,6 +89,23 @@ class Source(ABC):
         """A number of an array."""
         return f"{array}[{k}]"
 
+    def pair(self, name: str, angle: str) -> str:
+        """The statement that names sine and cosine of an angle together, where there are functions of its own."""
+        raise NotImplementedError
+
+    def repeated(self, call: Call, counter: str, most: int, going: str) -> list[str]:
+        """A loop of at most so many turns, as long as it is going."""
+        given = ", ".join([*call.carried, *call.shared, *call.carried, call.left])
+        return [
+            f"for ({self.counter} {counter} = 0; {counter} < {most} && {going}; ++{counter}) {{",
+            f"    {call.function}({given});",
+            "}",
+        ]
+
+    def conditional(self, condition: str, lines: Sequence[str]) -> list[str]:
+        """Statements for the case that a condition holds."""
+        return [f"if ({condition}) {{", *(f"    {line}" for line in lines), "}"]
+
     def unused(self, name: str) -> list[str]:
         """Statements that keep a compiler from complaining about an argument."""
         return []
@@ -82,6 +115,12 @@ class Source(ABC):
         return [s.text for s in statements]
 
     # ---- what all languages share
+
+    @property
+    def ops(self) -> set[str]:
+        """The operations in use, those of a loop before the program too."""
+        before = self.program.before
+        return {n.op for n in (*self.program.schedule, *(before.body.schedule if before else ()))}
 
     @cached_property
     def arguments(self) -> tuple[list[str], list[str]]:
@@ -94,7 +133,7 @@ class Source(ABC):
     @cached_property
     def turn(self) -> Source | None:
         """The function of one turn of the loop before the program."""
-        return type(self)(self.program.before.body, self._own.function) if self.program.before else None
+        return type(self)(self.program.before.body, self._own.function, self.own) if self.program.before else None
 
     def lines(self) -> list[str]:
         """What the function does, its loop first."""
@@ -119,14 +158,19 @@ class Source(ABC):
                 return f"({self.number(n.value)})" if n.value < 0 else self.number(n.value)
             return place.get(n.index) or given[n.index]
 
-        statements = [
-            Statement(
-                self.value(given[n.index], self.operation(n.op, [text(a) for a in n.args])),
-                given[n.index],
-                tuple(given[a.index] for a in n.args if a.args),
-            )
-            for n in program.schedule
-        ]
+        statements: list[Statement] = []
+        pairs: dict[int, str] = {}  # sine with cosine, by angle
+        for n in program.schedule:
+            arguments = [text(a) for a in n.args]
+            reads = tuple(given[a.index] for a in n.args if a.args)
+            if self.own and n.op in ("sin", "cos"):
+                at = n.args[0].index
+                if at not in pairs:
+                    pairs[at] = free(f"turn{len(pairs) + 1}", {*taken, *given.values()})
+                    statements.append(Statement(self.pair(pairs[at], arguments[0]), pairs[at], reads))
+                arguments, reads = [pairs[at]], (pairs[at],)
+            name = given[n.index]
+            statements.append(Statement(self.value(name, self.operation(n.op, arguments)), name, reads))
         results = [n for g in program.results for n in g]
         # all inputs are read before an output is written, so that an output may be one of the inputs
         direct = sorted({place[n.index] for n in results if n.index in place})
@@ -140,7 +184,7 @@ class Source(ABC):
         idle = [p for p, g in zip(inputs, program.leaves, strict=True) if not any(n.index in read for n in g)]
         idle += [p for p, g in zip(outputs, program.results, strict=True) if not g]
         unused = [line for p in idle for line in self.unused(p)]
-        return [*unused, *self.body(statements, [*taken, *given.values(), *copies.values()])]
+        return [*unused, *self.body(statements, [*taken, *given.values(), *copies.values(), *pairs.values()])]
 
     @cached_property
     def _own(self) -> _Own:
@@ -164,16 +208,12 @@ class Source(ABC):
                 begin = [self.number(x) for x in start]
             lines.append(self.array(name, begin or [self.number(0.0)]))
         going = f"{self.operation('abs', [f'{own.left}[0]'])} > {self.number(0.0)}"
-        given = [*own.arrays, *(chosen[p.name] for p in before.shared), *own.arrays, own.left]
-        lines += [
-            self.array(own.left, [self.number(1.0)]),
-            f"for ({self.counter} {own.turn} = 0; {own.turn} < {before.most} && {going}; ++{own.turn}) {{",
-            f"    {own.function}({', '.join(given)});",
-            "}",
-        ]
+        call = Call(own.function, own.arrays, [chosen[p.name] for p in before.shared], own.left)
+        lines.append(self.array(own.left, [self.number(1.0)]))
+        lines += self.repeated(call, own.turn, before.most, going)
         lost = [(own.arrays[k], i) for k in sorted({k for k, _ in before.gives}) for i in range(before.carried[k].size)]
         if lost:
-            lines += [f"if ({going}) {{", *(f"    {name}[{i}] = {self.nan};" for name, i in lost), "}"]
+            lines += self.conditional(going, [f"{name}[{i}] = {self.nan};" for name, i in lost])
         return lines
 
     def _checked(self, name: Any) -> str:

@@ -34,7 +34,6 @@ from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
 
 if TYPE_CHECKING:
-    from linkwise.backend.address import Address
     from linkwise.kernel.packed import Packed
 
 
@@ -110,20 +109,8 @@ class Columns(Kernel):
     def packed(self) -> Packed:
         raise self._in_parts("packed outputs")
 
-    def address(self, *, rows: bool = False) -> Address:
-        raise self._in_parts("address")
-
-    def c_source(self, name: str | None = None) -> str:
-        raise self._in_parts("C source")
-
-    def c_header(self, name: str | None = None) -> str:
-        raise self._in_parts("C header")
-
-    def javascript_source(self, name: str | None = None) -> str:
-        raise self._in_parts("JavaScript source")
-
-    def listing(self) -> str:
-        raise self._in_parts("listing")
+    def _whole(self, what: str) -> Program:
+        raise self._in_parts(what)
 
     def _in_parts(self, what: str) -> InputError:
         return InputError(

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import inf
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from linkwise.backend.address import Address
     from linkwise.kernel.packed import Packed
     from linkwise.kernel.symbolic import Symbolic
+    from linkwise.kernel.together import Together
     from linkwise.mechanism.machine import AnyMachine
 
 DIVISION = 4  # an addition's worth of a division, when routes are compared
@@ -207,6 +210,7 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
     """
 
     program: Program
+    robot: Robot
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
@@ -241,25 +245,59 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
         """
         from linkwise.backend.address import Address
 
-        return Address.of(self.program, self.__doc__ or "", rows)
+        return Address.of(self._whole("address"), self.__doc__ or "", rows)
 
     def c_source(self, name: str | None = None) -> str:
         """Dependency-free C99 of this kernel: a function of pointers to its numbers, documented."""
         from linkwise.backend.c import source
 
-        return source(self.program, name, self._title())
+        return source(self._whole("C source"), name, self._title())
 
     def c_header(self, name: str | None = None) -> str:
         """The header that declares the function of `c_source`."""
         from linkwise.backend.c import header
 
-        return header(self.program, name, self._title())
+        return header(self._whole("C header"), name, self._title())
 
     def javascript_source(self, name: str | None = None) -> str:
         """This kernel as one JavaScript function without dependencies, of flat arrays: its inputs, then its outputs."""
         from linkwise.backend.javascript import source
 
-        return source(self.program, name, self._title())
+        return source(self._whole("JavaScript source"), name, self._title())
+
+    def rust_source(self, name: str | None = None) -> str:
+        """This kernel as one Rust function without dependencies, of references to flat arrays: inputs, then outputs."""
+        from linkwise.backend.rust import source
+
+        return source(self._whole("Rust source"), name, self._title())
+
+    def export(
+        self, folder: str | PathLike[str], *others: Compiled, to: str = "c", name: str | None = None
+    ) -> dict[str, Path]:
+        """Write a folder that compiles by itself: sources, a test with numbers, an example, a README.
+
+        It needs no library: sine, cosine and the like are its own, and nothing in it branches, allocates or keeps a
+        state, so that every call takes the same steps. With several kernels there is a function for each, and one named
+        `together` that computes all of them at once and what they have in common once.
+
+        Args:
+            folder: where to write; it is made if it does not exist. Files that Linkwise did not write stay.
+            others: further kernels, in the same numbers.
+            to: "c" with a Makefile, "cmake", "arduino", "rust" or "javascript".
+            name: of the library, the robot's if not given; letters, digits and _.
+
+        Returns:
+            What was written, by name.
+        """
+        from linkwise.kernel.export.folder import export
+
+        return export((self, *others), folder, to, name)
+
+    def together(self, *others: Compiled) -> Together:
+        """This kernel and others in one function, which computes what they have in common once."""
+        from linkwise.kernel.together import Together
+
+        return Together.of(self, *others)
 
     def casadi(self, name: str | None = None, *, compiled: bool = False, second: bool = False, **options: Any) -> Any:
         """This kernel as a `casadi.Function` with the names of its inputs and outputs; needs CasADi.
@@ -306,7 +344,7 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
         """The customised symbolic model, one assignment a line."""
         from linkwise.graph.show import listing
 
-        return listing(self.program, self._title())
+        return listing(self._whole("listing"), self._title())
 
     @functools.cached_property
     def packed(self) -> Packed:
@@ -318,6 +356,10 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
     def _calling(self, program: Program, again: Callable[[Compiled], Compiled]) -> Callable[..., Any]:
         """Another program as a function called like this one; `again` makes the same of another kernel."""
         return caller(program, self.__doc__ or "", 1)
+
+    def _whole(self, what: str) -> Program:
+        """The program, of which there is something to be made."""
+        return self.program
 
     def _title(self) -> str:
         return self.program.name
@@ -343,9 +385,7 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
 class Kernel(Compiled):
     """An algorithm compiled for one robot: call it with arrays whose leading axes broadcast."""
 
-    robot: Robot
     algorithm: Algorithm
-
     options: Options
     static: dict[str, Any]
 

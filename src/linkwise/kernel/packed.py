@@ -55,6 +55,7 @@ class Packed(Compiled):
 
         kernel = cls(dense._calling(program, again))
         kernel.dense, kernel.program, kernel.places = dense, program, places
+        kernel.robot = dense.robot
         kernel.__doc__ = dense.__doc__
         return kernel
 

@@ -96,7 +96,7 @@ class StepFunction(Compiled):
             return call(q, qd, u, dt, *more, **named)
 
         made = cls(forwards)
-        made.rollout, made.program, made.__doc__ = rollout, program, doc
+        made.rollout, made.robot, made.program, made.__doc__ = rollout, rollout.robot, program, doc
         return made
 
     def _title(self) -> str:

@@ -1,0 +1,1 @@
+"""Kernels as folders of source code that compile by themselves."""

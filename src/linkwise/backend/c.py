@@ -136,8 +136,14 @@ def own_functions(ops: Iterable[str], dtype: str) -> str:
     found = own_math.functions(ops, dtype, lambda x: f"{number_text(x, kind)}")
     parts = [STRICT]
     names = {f.name for f in found}
-    if names - {"own_sincos"}:
-        parts.append(f"static inline {t} own_select(int c, {t} a, {t} b) {{\n    return c ? a : b;\n}}\n")
+    if own_math.SELECTS.intersection(ops):
+        parts.append(
+            f"/* a where c is 1, b where it is 0 */\nstatic inline {t} own_select(int c, {t} a, {t} b) {{\n"
+            f"    const {bits} mask = ({bits})0 - ({bits})c;\n"
+            f"    const union {{ {t} value; {bits} bits; }} first = {{a}}, second = {{b}};\n"
+            f"    const union {{ {bits} bits; {t} value; }} made = {{(first.bits & mask) | (second.bits & ~mask)}};\n"
+            "    return made.value;\n}\n"
+        )
     if names & {"own_exp", "own_tanh"}:
         parts.append(
             f"/* 2^n of a whole number, by the bits of its exponent */\nstatic inline {t} own_power({t} n) {{\n"

@@ -1,7 +1,7 @@
 """Sine with cosine, exp, tanh and the angle of a point without any library: straight lines that C and Rust both read.
 
 A function is a list of named values in the notation that both languages share. Nothing branches: `own_select` takes
-one of two values that are both known, and sine and cosine come from the quarter turns n by the sum of angles, in which
+the bits of one of two values that are both known by a mask, which compilers leave without a jump, and sine and cosine come from the quarter turns n by the sum of angles, in which
 sin(n pi/2) and cos(n pi/2) are -1, 0 or 1, so that nothing is rounded. The polynomials are those of native code.
 """
 
@@ -19,16 +19,16 @@ EXPRESSIONS = {
     "exp": "own_exp({0})",
     "tanh": "own_tanh({0})",
     "atan2": "own_atan2({0}, {1})",
+    "sign": "own_select({0} > 0.0{f}, 1.0{f}, own_select({0} < 0.0{f}, -1.0{f}, 0.0{f} * {0}))",
+    "min": "own_select(({0} < {1}) | ({0} != {0}), {0}, {1})",
+    "max": "own_select(({0} > {1}) | ({0} != {0}), {0}, {1})",
+    "less": "own_select({0} < {1}, 1.0{f}, 0.0{f})",
+    "where": "own_select({0} != 0.0{f}, {1}, {2})",
 }
 PAIR = "own_sincos({0})"
 NAMES = ("OwnPair", "own_sincos", "own_exp", "own_tanh", "own_atan2", "own_select", "own_power")
-USED = {
-    "sin": "sincos",
-    "cos": "sincos",
-    "exp": "exp",
-    "tanh": "tanh",
-    "atan2": "atan2",
-}  # which function, by operation
+USED = {"sin": "sincos", "cos": "sincos", "exp": "exp", "tanh": "tanh", "atan2": "atan2"}  # the function of each
+SELECTS = {"exp", "tanh", "atan2", "sign", "min", "max", "less", "where"}  # operations that choose
 
 # pi/2 in parts with so few bits that n times each is exact without a fused operation, for angles up to `far`;
 # `beyond` times a larger angle is infinite, and that times zero is not a number

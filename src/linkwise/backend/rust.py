@@ -65,7 +65,7 @@ class Rust(Source):
     def __init__(self, program: Program, name: str | None = None, own: bool = False) -> None:
         super().__init__(program, name, own)
         self.real = REALS[program.dtype]
-        self.nan = f"{self.real}::NAN"
+        self.nan, self.words = f"{self.real}::NAN", {"f": f"_{self.real}"}
 
     def number(self, value: float) -> str:
         return number_text(value, self.program.dtype)
@@ -124,8 +124,12 @@ def own_functions(ops: Iterable[str], dtype: str) -> str:
     t, (bits, bias, mantissa) = REALS[dtype], {"float64": ("i64", 1023, 52), "float32": ("i32", 127, 23)}[dtype]
     found = own_math.functions(ops, dtype, lambda x: number_text(x, dtype))
     names, parts = {f.name for f in found}, []
-    if names - {"own_sincos"}:
-        parts.append(f"fn own_select(c: bool, a: {t}, b: {t}) -> {t} {{\n    if c {{ a }} else {{ b }}\n}}\n")
+    if own_math.SELECTS.intersection(ops):
+        parts.append(
+            f"/* a where c holds, else b */\nfn own_select(c: bool, a: {t}, b: {t}) -> {t} {{\n"
+            f"    let mask = (c as u{bits[1:]}).wrapping_neg();\n"
+            f"    {t}::from_bits((a.to_bits() & mask) | (b.to_bits() & !mask))\n}}\n"
+        )
     if names & {"own_exp", "own_tanh"}:
         parts.append(
             f"/* 2^n of a whole number, by the bits of its exponent */\nfn own_power(n: {t}) -> {t} {{\n"

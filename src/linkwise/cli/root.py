@@ -14,6 +14,7 @@ from linkwise.cli.bench import bench
 from linkwise.cli.check import check
 from linkwise.cli.completion import completion
 from linkwise.cli.convert import convert
+from linkwise.cli.export import export
 from linkwise.cli.formulas import formulas
 from linkwise.cli.info import info
 from linkwise.cli.live import show
@@ -92,6 +93,7 @@ def cli() -> None:
       linkwise view arm.urdf swing.csv                 what does it look like?
       linkwise show arm.urdf --simulate                pull it with the mouse
       linkwise formulas rr mass_matrix --latex         its equations in symbols
+      linkwise export arm.urdf inverse_dynamics        C for its controller
       linkwise convert arm.urdf arm.toml               another form of the same robot
       linkwise check robots/*.urdf                     for CI: exit code 1 when something is wrong
 
@@ -108,7 +110,8 @@ def reproduce(arguments: tuple[str, ...]) -> None:
 
 
 COMMANDS = (
-    info, torque, simulate, plan, walk, view, show, formulas, check, convert, robots, bench, completion, reproduce,
+    info, torque, simulate, plan, walk, view, show, formulas, export, check, convert, robots, bench, completion,
+    reproduce,
 )  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

@@ -1,8 +1,9 @@
 """Sine with cosine, exp, tanh and the angle of a point without any library: straight lines that C and Rust both read.
 
-A function is a list of named values in the notation that both languages share. Nothing branches: `own_select` takes
-the bits of one of two values that are both known by a mask, which compilers leave without a jump, and sine and cosine come from the quarter turns n by the sum of angles, in which
-sin(n pi/2) and cos(n pi/2) are -1, 0 or 1, so that nothing is rounded. The polynomials are those of native code.
+A function is a list of named values in the notation that both languages share. Nothing branches: `own_select` takes the
+bits of one of two values that are both known by a mask, which compilers leave without a jump, and sine and cosine come
+from the quarter turns n by the sum of angles, in which sin(n pi/2) and cos(n pi/2) are -1, 0 or 1, so that nothing is
+rounded. The polynomials are those of native code.
 """
 
 from __future__ import annotations
@@ -96,12 +97,10 @@ def _sincos(dtype: str, number: Callable[[float], str]) -> Function:
 def _reduced(x: str, dtype: str, number: Callable[[float], str]) -> list[tuple[str, str]]:
     """n and rest = exp(r) - 1, with x = n log(2) + r; of what is not a number n is zero."""
     numbers, rounder = exponential.NUMBERS[dtype], number(operations.NUMBERS[dtype].rounder)
-    rest = x
-    for part in numbers.log2:
-        rest = f"({rest} - whole * {number(part)})"
+    first, last = map(number, numbers.log2)
     return [
         ("whole", _rounded(f"{x} * {number(exponential.LOG2_E)}", rounder)),
-        ("r", rest),
+        ("r", f"({x} - whole * {first}) - whole * {last}"),
         ("rest", f"(r * r) * ({_polynomial('r', numbers.series, number)}) + r"),
         ("n", f"own_select(whole == whole, whole, {number(0.0)})"),
     ]

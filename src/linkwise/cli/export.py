@@ -29,12 +29,12 @@ USES = {"external": "--external", "base_motion": "--base-motion", "gravity": "--
 
 
 def known() -> dict[str, Algorithm]:
-    """All algorithms and controllers, by name."""
+    """All algorithms and controllers, by name; those of distances need a scene, which no command line has."""
     import linkwise as lw
 
     homes = (lw.algorithms, lw.control)
     every = {name: getattr(home, name) for home in homes for name in dir(home) if not name.startswith("_")}
-    return {name: x for name, x in sorted(every.items()) if isinstance(x, lw.Algorithm)}
+    return {name: x for name, x in sorted(every.items()) if isinstance(x, lw.Algorithm) and "bodies" not in x.static}
 
 
 class AlgorithmType(ParamType):
@@ -78,7 +78,7 @@ class OptionType(ParamType):
 @click.option("--dtype", type=click.Choice(("float64", "float32")),
               help="The numbers; by default float32 for an Arduino, else float64.")  # fmt: skip
 @click.option("--set", "static", type=OptionType(), multiple=True, metavar="NAME=VALUE",
-              help="An option of the algorithms that have it, as the gain kp=100 or kp=100,80,60. May be repeated.")  # fmt: skip
+              help="An option of those that have it, as the gain kp=100 or kp=100,80,60. May be repeated.")  # fmt: skip
 @click.option("--external", multiple=True, metavar="FRAME",
               help="A frame on which the environment pushes: adds the input f_ext. May be repeated.")  # fmt: skip
 @click.option("--parameter", "parameters", multiple=True, metavar="PATH",
@@ -109,8 +109,6 @@ def export(
       linkwise export fivebar forward_dynamics --to javascript
       linkwise export puma560 inverse_dynamics --external link6 --parameter link6.mass --json
     """
-    import linkwise as lw
-
     model = load(robot, **options)
     common: dict[str, Any] = {
         "dtype": dtype or ("float32" if to == "arduino" else "float64"),
@@ -120,9 +118,8 @@ def export(
     }
     if gravity_input:
         common["gravity"] = "input"
-    chosen = [_asked(model, text, static) for text in algorithms]
-    kernels = [lw.compile(model, a, **_fitting(a, common), **own) for a, own in chosen]
-    _check_used(static, common, [a for a, _ in chosen])
+    kernels = [_kernel(model, text, common, static) for text in algorithms]
+    _check_used(static, common, [k.algorithm for k in kernels])
     home = folder or Path(name or _folder(model))
     files = kernels[0].export(home, *kernels[1:], to=to, name=name)
     if as_json:
@@ -146,20 +143,20 @@ def _folder(model: Robot) -> str:
     return identifier(model.name)
 
 
-def _asked(model: Robot, text: str, static: Sequence[tuple[str, Any]]) -> tuple[Algorithm, dict[str, Any]]:
-    """An algorithm and its own options."""
+def _kernel(model: Robot, text: str, common: dict[str, Any], static: Sequence[tuple[str, Any]]) -> Any:
+    """The kernel of an algorithm, with those of the options that it knows; others are for its neighbours."""
+    import linkwise as lw
+
     name, mark, frame = text.partition("@")
     algorithm = known()[name]
-    if bool(mark) != ("frame" in algorithm.static):
+    if bool(mark) != bool({"frame", "keep"}.intersection(algorithm.static)):
         remedy = f"as {name}@{model.moving_links[-1]}" if not mark and model.moving_links else "without @"
         raise click.UsageError(f"{name}: expected {'no frame' if mark else 'a frame or link'}, {remedy}")
+    fitting = {k: v for k, v in common.items() if k not in USES or k in algorithm.uses}
+    if "keep" in algorithm.static:  # at a sensor, which is a fixed joint
+        return lw.compile(model, **fitting).wrench_at(frame)
     own = {key: value for key, value in static if key in algorithm.static}
-    return algorithm, own | ({"frame": frame} if mark else {})
-
-
-def _fitting(algorithm: Algorithm, common: dict[str, Any]) -> dict[str, Any]:
-    """The options of `compile` that the algorithm knows; the others are for its neighbours."""
-    return {k: v for k, v in common.items() if k not in USES or k in algorithm.uses}
+    return lw.compile(model, algorithm, **fitting, **own, **({"frame": frame} if mark else {}))
 
 
 def _check_used(static: Sequence[tuple[str, Any]], common: dict[str, Any], algorithms: Sequence[Algorithm]) -> None:

@@ -1,6 +1,7 @@
 """Arguments that nobody means to give: refused in words, wherever they would end."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -105,9 +106,63 @@ def test_what_is_no_robot_is_refused_in_words():
 def test_expressions_of_other_libraries_are_told_of_by_name():
     """A kernel has no use for them; it used to speak of rows of different lengths."""
     import casadi
+    import mpmath
     import sympy
 
-    kernel = lw.compile(lw.load("rr")).inverse_dynamics
-    for q in (casadi.SX.sym("q", 2), sympy.Matrix(sympy.symbols("q1 q2"))):
-        with pytest.raises(lw.InputError, match=r"expected q of shape .* of (casadi|sympy)\. A kernel takes arrays"):
+    kernel, (a, b) = lw.compile(lw.load("rr")).inverse_dynamics, sympy.symbols("q1 q2")
+    x = casadi.SX.sym("q", 2)
+    for q in (x, [x[0], x[1]], casadi.MX.sym("q", 2), casadi.DM([1.0, 2.0]), sympy.Matrix([a, b]), [a, b], [[1.0, b]]):
+        door = (
+            r"run the algorithm on it, inverse_dynamics\.plain\(robot, \.\.\.\), or call kernel\.(casadi|symbolic)\(\)"
+        )
+        with pytest.raises(
+            lw.InputError, match=rf"expected q of shape .* of (casadi|sympy)\. A kernel takes .*: {door}"
+        ):
             kernel(q, [0.0, 0.0], [0.0, 0.0])
+    with pytest.raises(lw.InputError, match=r"got a mpf of mpmath\. .*: run .* inverse_dynamics\.plain\("):
+        kernel([mpmath.mpf(1), 2.0], [0.0, 0.0], [0.0, 0.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(lw.InputError, match="got a SX of casadi"):
+            kernel(x, [0.0, 0.0], [0.0, 0.0])
+
+
+def test_tracers_are_shown_their_door():
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    kernel, zero = lw.compile(lw.load("rr")).inverse_dynamics, np.zeros(2)
+    for function in (lambda q: kernel(q, zero, zero), lambda q: kernel([q[0], 0.0], zero, zero)):
+        with pytest.raises(lw.InputError, match=r"Tracer of jax\. A kernel takes .*: call kernel\.jax\(\)"):
+            jax.jit(function)(np.ones(2, np.float32))
+    with pytest.raises(lw.InputError, match=r"expected q of shape \(\.\.\., 2\), got \(3,\)"):
+        kernel(jax.numpy.zeros(3), zero, zero)
+
+
+class Tensor:
+    """What PyTorch's tensors do where they cannot be arrays."""
+
+    def __init__(self, device, requires_grad):
+        self.device, self.requires_grad = device, requires_grad
+
+    def __array__(self, *args, **kwargs):
+        raise (TypeError if self.device != "cpu" else RuntimeError)("can't")
+
+
+Tensor.__module__ = "torch"
+
+
+def test_tensors_are_shown_their_door():
+    kernel, zero = lw.compile(lw.load("rr")).inverse_dynamics, np.zeros(2)
+    with pytest.raises(lw.InputError, match=r"got a Tensor of torch on the device cuda:0\. .*: call kernel\.torch\(\)"):
+        kernel(Tensor("cuda:0", False), zero, zero)
+    with pytest.raises(lw.InputError, match=r"a Tensor of torch that requires a gradient\. .*: call kernel\.torch\(\)"):
+        kernel(zero, Tensor("cpu", True), zero)
+
+
+def test_errors_of_others_pass_through():
+    class Odd:
+        def __array__(self, *args, **kwargs):
+            raise RuntimeError("mine")
+
+    kernel, zero = lw.compile(lw.load("rr")).inverse_dynamics, np.zeros(2)
+    with pytest.raises(lw.InputError, match="expected q of shape"):
+        kernel(Odd(), zero, zero)

@@ -1,6 +1,7 @@
 """Elementary functions of any scalar: a float, a complex number, anything with methods of these names, or SymPy's.
 
-An algorithm written with these runs on numbers, on traced expressions and on symbols of SymPy alike.
+CasADi's expressions and mpmath's numbers and intervals are scalars too. An algorithm written with these runs on
+numbers, on traced expressions and on symbols alike.
 """
 
 from __future__ import annotations
@@ -147,9 +148,9 @@ def _other(x: Scalar, method: str, of_complex: Any) -> Scalar:
 
 
 def _call(x: Scalar, method: str, *others: Scalar) -> Scalar:
-    """A method of a scalar; where it has none, the function of SymPy."""
+    """A method of a scalar; where it has none, the function of its library."""
     found = getattr(x, method, None)
-    if found is not None:
+    if callable(found):  # a number of mpmath has another `exp`
         return found(*others)
     from linkwise.expressions import function_of
 

@@ -9,6 +9,7 @@ from math import inf, prod
 from typing import Any
 
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.expressions import entries
 from linkwise.jet import Jet, with_rate
 from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
@@ -163,6 +164,7 @@ class Algorithm:
     ) -> Any:
         """Run in plain Python on any scalars; slow, and the definition of what compiled kernels compute.
 
+        Scalars are numbers, complex ones too, SymPy's and CasADi's expressions, and mpmath's numbers and intervals.
         An external wrench has six numbers; for an algorithm with rates those of its rates may follow.
         """
         arguments = {k: v[0] if isinstance(v, Cheapest) else v for k, v in self.arguments(robot, static).items()}
@@ -172,7 +174,7 @@ class Algorithm:
         widths, flat = widths_of(robot, arguments), []
         for name, given in zip(names, inputs, strict=True):
             single = not INPUTS[name]
-            flat.append([given] if single and not isinstance(given, Sequence) else list(given))
+            flat.append([given] if single and not isinstance(given, Sequence) else entries(given))
             width = prod(widths[axis] if isinstance(axis, str) else axis for axis in INPUTS[name])
             if len(flat[-1]) != width:
                 raise InputError(f"{self.name}: expected {width} numbers for {name}, got {len(flat[-1])}.")

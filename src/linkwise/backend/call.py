@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import warnings
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -15,7 +16,16 @@ from linkwise.backend.arrays import castable, refuse_masks
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.graph.program import Port, Program
 
-FOREIGN = ("jax", "jaxlib", "casadi", "sympy")  # whose expressions no kernel can take
+# whose expressions no kernel can take, and the door for them
+DOORS = {
+    "jax": "kernel.jax()",
+    "jaxlib": "kernel.jax()",
+    "casadi": "kernel.casadi()",
+    "torch": "kernel.torch()",
+    "sympy": "kernel.symbolic()",
+    "mpmath": "",
+}
+SEEN = 1000  # entries of a list that are looked at
 
 
 def caller(
@@ -41,7 +51,7 @@ def caller(
         become(function)
         return function(*inputs, **kwargs)
 
-    def explain(error: Exception, inputs: Sequence[Any], out: Any) -> LinkwiseError:
+    def explain(error: Exception, inputs: Sequence[Any], out: Any) -> Exception:
         return explanation(program, error, inputs, out)
 
     arguments = ", ".join(names)
@@ -52,7 +62,7 @@ def make(ufunc, result, explain, numeric, plain, refuse_masks, tuple_of):
             found = ufunc({arguments}) if out is None else ufunc({arguments}, out=numeric(out))
             if type(found{"[0]" if several else ""}) is not plain:
                 refuse_masks(({arguments},))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RuntimeError, Warning) as error:
             raise explain(error, ({arguments},), out) from None
         return {"tuple_of(result, found)" if several else "found"}
     def become(function):
@@ -92,28 +102,28 @@ def _numeric(out: Any) -> Any:
     return out
 
 
-def explanation(program: Program, error: Exception, inputs: Sequence[Any], out: Any) -> LinkwiseError:
-    """What was wrong with the arguments of a call, found after NumPy refused them."""
+def explanation(program: Program, error: Exception, inputs: Sequence[Any], out: Any) -> Exception:
+    """What was wrong with the arguments of a call, found after NumPy refused them; or the error, if nothing was."""
     if isinstance(error, LinkwiseError):
         return error
     batches = []
     for port, given in zip(program.arguments, inputs, strict=True):
         what = f"{program.name}: expected {port.name} of shape {_shape_text(port)}"
-        package = type(given).__module__.partition(".")[0]
-        if package in FOREIGN:
-            return InputError(
-                f"{what} and real numbers, got a {type(given).__name__} of {package}. A kernel takes arrays of numbers,"
-                f" not expressions: give their values, or run the algorithm itself on them."
-            )
-        try:
-            array = np.asarray(given)
-        except (TypeError, ValueError):
+        array = _array(given)
+        numeric = (
+            array is not None and array.dtype.kind != "O" and _package(given) != "casadi"
+        )  # whose columns are matrices
+        if not numeric and (found := _foreign(given)) is not None:
+            return InputError(f"{what} and real numbers, got {_named(found)}. {_door(program, found)}")
+        if array is None:
             return InputError(f"{what}, got rows of different lengths.")
         if array.dtype.kind not in "biuf" or not castable(array.dtype, program.dtype):
             return InputError(f"{what} and real numbers, got {array.dtype}. Convert it to {program.dtype} first.")
         if not port.fits(array.shape):
             return InputError(f"{what}, got {array.shape}.")
         batches.append(array.shape[: array.ndim - port.rank])
+    if not isinstance(error, (TypeError, ValueError)):
+        return error
     masked = [p.name for p, x in zip(program.arguments, inputs, strict=True) if isinstance(x, np.ma.MaskedArray)]
     try:
         batch = np.broadcast_shapes(*batches)
@@ -129,6 +139,46 @@ def explanation(program: Program, error: Exception, inputs: Sequence[Any], out: 
         expected = ", ".join(str((*batch, *p.shape)) for p in program.outputs)
         return InputError(f"{program.name}: out must be writable {program.dtype} array(s) of shape {expected}: {error}")
     return InputError(f"{program.name}: {error}")
+
+
+def _array(given: Any) -> Any:
+    """The array of what was given; None where it makes none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return np.asarray(given)
+        except Exception:  # each library has errors of its own for what is no number
+            return None
+
+
+def _package(x: Any) -> str:
+    return type(x).__module__.partition(".")[0]
+
+
+def _foreign(given: Any) -> Any:
+    """What belongs to another library: the argument, or an entry of it; None where there is no such thing."""
+    if _package(given) in DOORS:
+        return given
+    if isinstance(given, np.ndarray):
+        given = given.ravel()[:SEEN].tolist()
+    if not isinstance(given, (list, tuple)):
+        return None
+    return next((x for y in given[:SEEN] if (x := _foreign(y)) is not None), None)
+
+
+def _named(x: Any) -> str:
+    """What something is, with what keeps a tensor from being an array."""
+    held = [f"on the device {x.device}"] if str(getattr(x, "device", "cpu")) != "cpu" and _package(x) == "torch" else []
+    held += ["that requires a gradient"] if getattr(x, "requires_grad", False) else []
+    return " ".join([f"a {type(x).__name__} of {_package(x).removesuffix('lib')}", *held])
+
+
+def _door(program: Program, x: Any) -> str:
+    """What takes such a thing."""
+    door, plain = DOORS[_package(x)], f"{program.name}.plain(robot, ...)"
+    if _package(x) in ("jax", "jaxlib", "torch"):
+        return f"A kernel takes arrays of numbers: call {door}, which is a function of such things."
+    return f"A kernel takes arrays of numbers: run the algorithm on it, {plain}{f', or call {door}' if door else ''}."
 
 
 def _shape_text(port: Port) -> str:

@@ -112,12 +112,8 @@ def test_expressions_of_other_libraries_are_told_of_by_name():
     kernel, (a, b) = lw.compile(lw.load("rr")).inverse_dynamics, sympy.symbols("q1 q2")
     x = casadi.SX.sym("q", 2)
     for q in (x, [x[0], x[1]], casadi.MX.sym("q", 2), casadi.DM([1.0, 2.0]), sympy.Matrix([a, b]), [a, b], [[1.0, b]]):
-        door = (
-            r"run the algorithm on it, inverse_dynamics\.plain\(robot, \.\.\.\), or call kernel\.(casadi|symbolic)\(\)"
-        )
-        with pytest.raises(
-            lw.InputError, match=rf"expected q of shape .* of (casadi|sympy)\. A kernel takes .*: {door}"
-        ):
+        door = r"run the algorithm on it, inverse_dynamics\.plain\(robot, .*\), or call kernel\.(casadi|symbolic)\(\)"
+        with pytest.raises(lw.InputError, match=rf"expected q of shape .* of (casadi|sympy)\. A kernel .*: {door}"):
             kernel(q, [0.0, 0.0], [0.0, 0.0])
     with pytest.raises(lw.InputError, match=r"got a mpf of mpmath\. .*: run .* inverse_dynamics\.plain\("):
         kernel([mpmath.mpf(1), 2.0], [0.0, 0.0], [0.0, 0.0])

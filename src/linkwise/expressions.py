@@ -101,10 +101,7 @@ def _mpmath(x: Any, name: str) -> Any:
     own = {**_COMPARED, "atan2_of": lambda x, y: context.atan2(y, x)}
     if hasattr(x, "delta"):  # of intervals
         own |= _INTERVALS
-    function = own.get(name) or getattr(context, name, None)
-    if function is None:
-        raise InputError(f"{name}: expected numbers or expressions, got an interval, for which mpmath has no {name}.")
-    return function
+    return own[name] if name in own else getattr(context, name)
 
 
 _COMPARED: dict[str, Any] = {

@@ -6,6 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.cli.export import known
 from linkwise.errors import LinkwiseError
+from linkwise.kernel.export.parts import Part
 from support import cortex
 from support.arms import arm
 from support.every_machine import sort
@@ -31,12 +32,20 @@ def kernels(robot, options, some=None):
                 continue
 
 
+def lost(kernel):
+    """What the inverse of a matrix loses: a rounding for each of its condition number. Only one is inverted so."""
+    if kernel.algorithm is not lw.algorithms.operational_inertia:
+        return 0.0
+    (_, (inertia,)) = Part("", kernel).numbers
+    return float(np.finfo(float).eps * np.linalg.cond(inertia.reshape(-1, 6, 6)).max())
+
+
 def check(robot, options, folder, least, some=None):
     count = 0
     for name, kernel in kernels(robot, options, some):
         if sum(kernel.program.lengths) <= LONGEST:
             kernel.export(folder / name, name="robot")
-            assert worst_in_c(folder / name) < CLOSE, name
+            assert worst_in_c(folder / name) < max(CLOSE, lost(kernel)), name
             count += 1
     assert count >= least
 

@@ -55,7 +55,7 @@ class Source(ABC):
     expressions: ClassVar[Mapping[str, str]]  # one for each operation
     reserved: ClassVar[frozenset[str]]  # names that a function, an argument or a value must not have
     counter: ClassVar[str]  # how a whole number that changes is declared
-    nan: ClassVar[str]
+    nan: str
 
     def __init__(self, program: Program, name: str | None = None, own: bool = False) -> None:
         self.program, self.own = program, own

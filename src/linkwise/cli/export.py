@@ -155,8 +155,8 @@ def _kernel(model: Robot, text: str, common: dict[str, Any], static: Sequence[tu
     fitting = {k: v for k, v in common.items() if k not in USES or k in algorithm.uses}
     if "keep" in algorithm.static:  # at a sensor, which is a fixed joint
         return lw.compile(model, **fitting).wrench_at(frame)
-    own = {key: value for key, value in static if key in algorithm.static}
-    return lw.compile(model, algorithm, **fitting, **own, **({"frame": frame} if mark else {}))
+    own = {key: value for key, value in static if key in algorithm.static} | ({"frame": frame} if mark else {})
+    return lw.compile(model, algorithm, **fitting, **own)
 
 
 def _check_used(static: Sequence[tuple[str, Any]], common: dict[str, Any], algorithms: Sequence[Algorithm]) -> None:

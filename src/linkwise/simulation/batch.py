@@ -85,7 +85,7 @@ class Batch:
             raise self._refusal(ValueError(f"{port.name} does not fit"), [*before, *given[k:]])
         return array
 
-    def _refusal(self, error: Exception, given: Sequence[Any]) -> LinkwiseError:
+    def _refusal(self, error: Exception, given: Sequence[Any]) -> Exception:
         """What was wrong with the arguments."""
         return explanation(replace(self._program, inputs=tuple(self._ports), before=None), error, given, None)
 

@@ -313,8 +313,8 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
 
         name = self.program.name if name is None else name
         if compiled:
-            return casadi_external.function(self.program, name, second, options)
-        return casadi_function.function(self.program, name, options)
+            return casadi_external.function(self._whole("CasADi function"), name, second, options)
+        return casadi_function.function(self._whole("CasADi function"), name, options)
 
     def jax(self, *, lower: str = "native") -> Callable[..., Any]:
         """This kernel as a function of JAX, which `jit`, `vmap`, `grad`, `jvp` and `vjp` know; needs JAX.
@@ -328,7 +328,7 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
         """
         from linkwise.backend.jax_function import function
 
-        return function(self.program, lower, self.__doc__ or "")
+        return function(self._whole("JAX function"), lower, self.__doc__ or "")
 
     def torch(self) -> Callable[..., Any]:
         """This kernel as a function of PyTorch's tensors on the processor, without copies; needs PyTorch.
@@ -338,7 +338,7 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
         """
         from linkwise.backend.torch_function import function
 
-        return function(self.program, self.__doc__ or "")
+        return function(self._whole("PyTorch function"), self.__doc__ or "")
 
     def listing(self) -> str:
         """The customised symbolic model, one assignment a line."""

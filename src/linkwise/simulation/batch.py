@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.check import whole
-from linkwise.errors import InputError, LinkwiseError
+from linkwise.errors import InputError
 from linkwise.kernel.tracing import Port, Program, empty, explanation
 from linkwise.simulation.plant import GUESS, TIME
 

@@ -144,9 +144,10 @@ def _inputs(kernel: Compiled, port: Port, rng: np.random.Generator) -> Rows:
     axes = INPUTS.get(port.name)
     if axes in (("nq",), ("nl",)):
         return _positions(robot if axes == ("nq",) or port.size == robot.nq else robot.rigid(), rng)
-    own: dict[str, Any] = {"parameters": getattr(kernel, "parameters", None), "gravity": list(robot.gravity), "dt": 0.01}
-    if own.get(port.name) is not None and np.size(own[port.name]) == port.size:
-        return np.broadcast_to(np.reshape(own[port.name], port.shape), (TRIED, *port.shape)).astype(float)
+    given: Any = {"parameters": getattr(kernel, "parameters", None), "gravity": list(robot.gravity), "dt": 0.01}
+    own = given.get(port.name)
+    if own is not None and np.size(own) == port.size:
+        return np.broadcast_to(np.reshape(own, port.shape), (TRIED, *port.shape)).astype(float)
     return rng.uniform(-1.0, 1.0, (TRIED, *port.shape))
 
 

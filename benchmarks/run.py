@@ -33,6 +33,7 @@ def main() -> None:
     import startup
     import tools
 
+    import export
     import planning
     import platforms
     import view
@@ -60,6 +61,7 @@ def main() -> None:
         "startup": startup.run,
         "view": view.run,
         "tools": tools.run,
+        "export": export.run,
     }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", help=f"which of {', '.join(sections)}; all by default")

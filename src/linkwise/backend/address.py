@@ -22,8 +22,8 @@ class Address(int):
     more: hold one of them as long as somebody may call.
 
     Attributes:
-        signature: the function in C, such as "void mass_matrix(const double *q, double *M)".
-        type: the type of a pointer to it, such as "void (*)(const double *, double *)", for cffi.
+        signature: the function in C, such as `void mass_matrix(const double *q, double *M)`.
+        type: the type of a pointer to it, such as `void (*)(const double *, double *)`, for cffi.
     """
 
     signature: str

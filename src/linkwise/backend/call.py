@@ -116,7 +116,8 @@ def explanation(program: Program, error: Exception, inputs: Sequence[Any], out: 
         if not numeric and (found := _foreign(given)) is not None:
             return InputError(f"{what} and real numbers, got {_named(found)}. {_door(program, found)}")
         if array is None:
-            return InputError(f"{what}, got rows of different lengths.")
+            known = isinstance(error, (TypeError, ValueError))
+            return InputError(f"{what}, got rows of different lengths.") if known else error
         if array.dtype.kind not in "biuf" or not castable(array.dtype, program.dtype):
             return InputError(f"{what} and real numbers, got {array.dtype}. Convert it to {program.dtype} first.")
         if not port.fits(array.shape):

@@ -234,11 +234,10 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
     def address(self, *, rows: bool = False) -> Address:
         """The bare function of this kernel, compiled if it is not yet: an address that numba, ctypes, cffi and C call.
 
-            void f(const double *q, ..., double *tau)
-
-        Pointers to the inputs come first, then those to the outputs, each to numbers row after row, of `dtype`. The
-        results are the kernel's to the last bit. The function is thread-safe, and stays loaded as long as the address,
-        its `function` or this kernel is held. Loops are closed from the robot's reference; threads are not used.
+        In C it is `void f(const double *q, ..., double *tau)`. Pointers to the inputs come first, then those to the
+        outputs, each to numbers row after row, of `dtype`. The results are the kernel's to the last bit. The function
+        is thread-safe, and stays loaded as long as the address, its `function` or this kernel is held. Loops are closed
+        from the robot's reference; threads are not used.
 
         Args:
             rows: take the number of rows first, `void f(int64_t rows, const double *q, ...)`, which follow each other.

@@ -138,7 +138,7 @@ def hybrid():
     home = robot.q({"arm_joint2": 0.7, "arm_joint4": 1.3, "arm_joint6": 0.6})
     s, steps = np.linspace(0.0, 2.0 * np.pi, 9), np.zeros((9, 13))
     steps[:, [0, 3, 5, 6]] = np.outer(np.sin(s), [0.06, 0.15, 0.2, 0.9])
-    steps[:, [1, 9]] = np.outer(1.0 - np.cos(s), [-0.06, 0.4])
+    steps[:, [1, 9]] = np.outer(1.0 - np.cos(s), [-0.06, 0.39])
     points = lw.compile(robot).integrate(home, steps, 1.0)
     return lw.retime(robot, points, effort=300.0), {"trace": "arm_tool"}
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwise.planning import solvers
 from linkwise.planning.certified import along_curve
-from linkwise.planning.clearance import Active
+from linkwise.planning.clearance import SCALE, Active
 from linkwise.planning.curve import Curve
 from linkwise.planning.problem import Problem
 from linkwise.planning.program import Dual
 from linkwise.planning.samples import Samples
+from linkwise.planning.transcription import Violation
 
 if TYPE_CHECKING:
     from linkwise.planning.attempts import How
@@ -21,9 +23,10 @@ ROUNDS = 30
 RADIUS, SMALLEST, LARGEST = 0.15, 0.01, 1.0  # rad or m that control points may move in a solve
 SHRINK, GROW = 0.4, 1.5  # of the radius, after a solve that hit something, and after one that went as far as it could
 HIT = 0.1  # a violation of margins, over their scale, after which the last motion is taken again
-FEW = {"uno": 3}  # iterations of a solver while the motion still goes far
-MORE = 40  # of others, whose first ones lead away, and of all at the end
-GAIN = 2e-3  # of the objective: less than that is none
+FEW, SETTLED = {"uno": 3}, {"uno": 15}  # iterations of a solver while the motion still goes far, and then
+MORE = 40  # of others, whose first ones lead away
+LAST = 3  # motions that are looked at once more, where none converged
+GAIN = 5e-3  # of the objective: less than that is none
 FINEST, SLOWER = 80, 4  # points in parts of those that are held, and how often a motion is slowed for them
 FINE = 0.2  # of the tolerance, towards which points are added
 
@@ -38,46 +41,54 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
     radius, moving, value = RADIUS, True, np.inf
     extra: list[Active] = [frozenset()] * len(problem.near)
     duals: tuple[Dual, ...] = ()
-    best: tuple[Any, ...] | None = None
+    tried: list[tuple[Curve, Any, tuple[Dual, ...], Violation]] = []
     status, message, spent, rounds = "gave up", "", 0.0, 0
-    for _ in range(ROUNDS):
+    while rounds < ROUNDS:
         rounds += 1
         variables = whole.within(curve, radius)
         active = [a | b for a, b in zip(problem.active(curve), extra, strict=True)]
         program = problem.program(variables, grid, active)
         answer = solvers.solve(
             name, program, variables.of(curve), how.monitor, tolerance=1e-6, warm=program.multipliers(duals),
-            iterations=min(how.iterations, FEW.get(name, MORE) if moving else MORE),
+            iterations=min(how.iterations, (FEW if moving else SETTLED).get(name, MORE)),
         )  # fmt: skip
         spent += program.seconds
-        found, f = variables.curve(answer.x), program.f(answer.x)
-        largest = problem.largest_violation(found)
+        found, f, weights = variables.curve(answer.x), program.f(answer.x), program.duals(answer.multipliers)
+        largest, message = problem.largest_violation(found), answer.message
         extra = problem.active(found, extra, how.tolerance)
-        if best is None or largest.violation <= how.tolerance or largest.violation < best[3].violation:
-            best = found, program, program.duals(answer.multipliers), largest
+        tried += [] if tried else [(curve, program, (), problem.largest_violation(curve))]
+        tried.append((found, program, weights, largest))
         if how.monitor.reason:
-            message = answer.message
             break
         if largest.name.startswith("clearance") and largest.violation > HIT:
             radius = max(SMALLEST, SHRINK * radius)
             continue
         edge = np.abs(found.points - curve.points).max() > 0.98 * radius
         moving = bool(edge) and f < (1.0 - GAIN) * value
-        curve, value, duals = found, f, program.duals(answer.multipliers)
+        curve, value, duals = found, f, weights
         if moving:
             radius = min(LARGEST, GROW * radius)
             continue
-        if answer.status == "converged" and largest.violation <= how.tolerance and _sure(problem, curve):
-            status, message = "converged", answer.message
-            break
+        if answer.status == "converged" and largest.violation <= how.tolerance:
+            missed = _missed(problem, curve)
+            if not any(missed):
+                status = "converged"
+                break
+            extra = [a | b for a, b in zip(extra, missed, strict=True)]
         grid = problem.refined(found, grid, FINE * how.tolerance)
-    assert best is not None
-    curve, program, duals, largest = best
+    best, program, duals, largest = tried[-1] if status == "converged" else _best(problem, tried, how.tolerance)
     program.seconds = spent
     return {
-        "problem": problem, "curve": curve, "status": status, "message": message, "program": program, "duals": duals,
+        "problem": problem, "curve": best, "status": status, "message": message, "program": program, "duals": duals,
         "largest": largest, "rounds": rounds, "solver": name,
     }  # fmt: skip
+
+
+def _best(problem: Problem, tried: Sequence[tuple[Any, ...]], tolerance: float) -> tuple[Any, ...]:
+    """The last motion that keeps everything, the first among them; or the one that is least beyond its limits."""
+    kept = [x for x in tried if x[3].violation <= tolerance]
+    sure = (x for x in reversed(kept[:1] + kept[-LAST:]) if not any(_missed(problem, x[0])))
+    return next(sure, None) or min(tried, key=lambda x: float(x[3].violation))
 
 
 def slow_enough(problem: Problem, curve: Curve) -> Curve:
@@ -93,7 +104,11 @@ def slow_enough(problem: Problem, curve: Curve) -> Curve:
     return Curve(curve.basis, curve.points, T)
 
 
-def _sure(problem: Problem, curve: Curve) -> bool:
-    """Whether margins are kept along the whole motion."""
-    found = [along_curve(near.near, curve, near.margin) for near in problem.near]
-    return all(x.distance >= near.margin for x, near in zip(found, problem.near, strict=True) if x.certified)
+def _missed(problem: Problem, curve: Curve) -> list[Active]:
+    """For each of `near` the pair that comes too near between instants that were looked at, if there is one."""
+    missed: list[Active] = []
+    for near in problem.near:
+        least = along_curve(near.near, curve, near.margin)
+        bad = least.certified and least.distance < near.margin
+        missed.append(near.nearest(curve, np.array([least.time / curve.duration]), SCALE) if bad else frozenset())
+    return missed

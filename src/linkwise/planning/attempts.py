@@ -24,6 +24,7 @@ from linkwise.planning.transcription import ROUNDING, Violation
 
 ROUNDS = 8  # of adding constraint points
 COARSE, SLIGHT = 20, 1e-3  # control points of a first approach, and how little the objective counts there
+CLEAR_STARTS = 2  # ways among obstacles, of which one keeps all limits
 STARTS = 3  # from so many no motion is found before it is said that there is none
 FINE = 0.2  # of the tolerance, towards which points are added
 SLOWER = (0.5, 1.0, 2.5)  # times its violation: by how much a motion is slowed down to be within its limits
@@ -93,7 +94,7 @@ class Attempts:
     @property
     def over(self) -> bool:
         """Whether nothing else is to be tried."""
-        found = self.best is not None and (self.best.converged or self.best.clear)
+        found = self.best is not None and (self.best.converged or (self.best.clear and self.starts >= CLEAR_STARTS))
         return found or len(self.least) >= STARTS or bool(self.how.monitor.reason)
 
     def on(self, problem: Problem, guess: Any) -> Attempts:

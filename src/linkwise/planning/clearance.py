@@ -265,5 +265,9 @@ class Near:
         return frozenset(zip(at.tolist(), volumes.tolist(), strict=True))
 
     def violations(self, curve: Curve, s: Array) -> Array:
-        """How far each pair of links is too near (rows, pairs), over `SCALE`; of the slack one half may be used up."""
-        return np.maximum(self.margin + 0.5 * self.slack - self.along(curve, s), 0.0) / SCALE
+        """How far each pair of links is too near (rows, pairs), over a scale; of the slack one half may be used up.
+
+        The scale is such that a violation within any tolerance up to 1e-3 leaves the margin kept.
+        """
+        size = min(SCALE, 500.0 * self.slack)
+        return np.maximum(self.margin + 0.5 * self.slack - self.along(curve, s), 0.0) / size

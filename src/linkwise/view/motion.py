@@ -19,7 +19,7 @@ from linkwise.robot.robot import Robot
 from linkwise.table import WRENCH
 
 ROWS = 6000  # of a motion in a page; of a longer one every second, third, ... row
-PLOTTED = ("q", "qd", "tau")
+PLOTTED = ("q", "qd", "tau", "distance")
 APART = 1e-6  # by which poses of links may differ before a motion counts as one of another assembly mode, m
 
 
@@ -66,6 +66,9 @@ class Motion:
         source = _finite(given.columns()) if hasattr(given, "columns") and not hasattr(given, "reset_index") else given
         if _is_table(source):
             found = _of_table(robot, source, wrenches)
+            if getattr(given, "scenes", ()) and hasattr(given, "distance"):  # a plan among obstacles
+                least = ["distance.least"], given.distance(found.t)[:, None]
+                found = replace(found, curves={**found.curves, "distance": least})
         elif wrenches:
             raise InputError("view wrenches: expected a motion with times, got positions alone.")
         else:

@@ -18,7 +18,7 @@ from linkwise.view.packed import Packed
 from linkwise.view.scene import COLOURS, TRIANGLES, Scene, colour_of
 
 UNITS = {"q": ("rad", "m"), "qd": ("rad/s", "m/s"), "tau": ("N m", "N")}
-TITLES = {"q": "position", "qd": "velocity", "tau": "torque"}
+TITLES = {"q": "position", "qd": "velocity", "tau": "torque", "distance": "clearance"}
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def _colours(robot: Robot, columns: list[str]) -> list[str]:
         joint = column.partition(".")[2]
         while joint and joint not in joints:
             joint = joint.rpartition(".")[0]
-        again = joint == before and not column.endswith(".motor")
+        again = bool(found) and joint == before and not column.endswith(".motor")
         found.append(COLOURS[(COLOURS.index(found[-1]) + 1) % len(COLOURS)] if again else colour_of(robot, joint))
         before = joint
     return found
@@ -217,6 +217,8 @@ def _colours(robot: Robot, columns: list[str]) -> list[str]:
 
 def _units(robot: Robot, key: str) -> list[str]:
     """The units of a quantity of this robot: of angles, of lengths, or of both."""
+    if key == "distance":
+        return ["m"]
     tree = robot.opened().slots
     slots = [tree[name] for name in robot.drives] if key == "tau" else robot.slots.values()
     lengths = {x for slot in slots for x in slot.kind.lengths}

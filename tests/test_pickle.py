@@ -93,6 +93,16 @@ def crossing(t, q, qd):
     return q[0] - 0.29
 
 
+def pushing(t, q, qd):
+    return np.full(len(qd), 1000.0)
+
+
+@cache
+def pushed():
+    """A simulation under a sampled control that asks for more than the drives can give."""
+    return lw.simulate(ARM, None, None, 0.1, control=lw.control.sampled(pushing, 0.05), limits="saturate")
+
+
 @cache
 def stopped():
     """The error of a simulation that runs away, which has the motion up to there."""
@@ -285,6 +295,10 @@ ONES = {
     "simulation of a platform": (
         lambda: lw.simulate(lw.delta(), None, None, 0.05, dense=True),
         lambda s: (s, s.state(0.02), s.state(0.02, whole=True)),
+    ),
+    "sampled control": (
+        lambda: [lw.control.sampled(pushing, 0.05), pushed()],
+        lambda both: (both[0].period, both[1], both[1].limits_met, both[1].commands),
     ),
     "rollouts": (
         lambda: [rolled(), rolled(control=feedback), rolled(threads=2, method="euler")],

@@ -238,7 +238,7 @@ def test_a_fall_from_home(motions):
     text = linkwise("simulate", "gough_stewart", "--time", "0.3")
     assert text.exit_code == 0
     assert "platform" in text.stdout
-    assert "leg1.slide leaves its limits, which do not act, at t = 0." in text.stdout
+    assert "of 'leg1.slide' is exceeded from t = 0." in text.stdout
     facts = answer("simulate", "gough_stewart", "--time", "0.01", "--speed", "platform=0,0,0,0,0,1")
     (joint,) = [j for j in facts["joints"] if j["joint"] == "platform"]
     assert joint["start"][2] == pytest.approx(0.75, abs=1e-12)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from linkwise.robot.robot import Robot
     from linkwise.simulation.result import Simulation
 
-ROUNDING = 1e-9  # rad or m, by which a joint may be beyond its limits
+MODES = ("note", "saturate", "stop")
 FLOATING = {"--start": "x,y,z,qx,qy,qz,qw", "--speed": "vx,vy,vz,wx,wy,wz", "--torque": "fx,fy,fz,mx,my,mz"}
 
 
@@ -84,6 +84,14 @@ FLOATING = {"--start": "x,y,z,qx,qy,qz,qw", "--speed": "vx,vy,vz,wx,wy,wz", "--t
     help="SciPy's solver; LSODA, Radau and BDF are for stiff robots. auto is DOP853, or LSODA where a motion is stiff.",
 )
 @click.option(
+    "--limits",
+    type=click.Choice([*MODES, "none"]),
+    default="note",
+    show_default=True,
+    help="Limits of joints and drives: say which are exceeded; clip torques and hold joints at stops; end the motion at"
+    " the first one; or do not look.",
+)
+@click.option(
     "--time-limit",
     type=click.FloatRange(min=0.0, min_open=True),
     help="Stop after so many seconds, write what was computed, and return exit code 1.",
@@ -100,7 +108,7 @@ FLOATING = {"--start": "x,y,z,qx,qy,qz,qw", "--speed": "vx,vy,vz,wx,wy,wz", "--t
 def simulate(
     robot: str, end: float, starts: tuple[Setting, ...], speeds: tuple[Setting, ...], torques: tuple[Setting, ...],
     drives: tuple[Setting, ...], holds: tuple[str, ...], shakes: Sequence[Setting], externals: Sequence[Setting],
-    method: str, time_limit: float | None, max_steps: int | None, output: Path | None, plot: Path | None,
+    method: str, limits: str, time_limit: float | None, max_steps: int | None, output: Path | None, plot: Path | None,
     as_json: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Simulate how a robot moves from a start, under torques, with some joints driven.
@@ -126,6 +134,7 @@ def simulate(
       linkwise simulate arm.urdf --time 5 --torque turn=2 --hold shoulder --hold elbow
       linkwise simulate arm.urdf --drive elbow=0.4,1.5 --drive shoulder=0.2,1.5,1.57 -o wave.npz
       linkwise simulate puma560 --time 10 --no-friction --json
+      linkwise simulate arm7 --torque joint2=400 --limits saturate
       linkwise simulate arm.urdf --base floating --hold turn --speed root_joint=0,0,1,0,0,2
       linkwise simulate fourbar --start crank=1 --torque crank=0.2
       linkwise simulate arm.urdf --external tool=0,0,-20 --base-motion x=0.02,2 -o shaken.csv
@@ -145,7 +154,7 @@ def simulate(
     try:
         result = run(
             model, start, speed, end, control=tau or None, driven=driven or None, **surrounded, method=method,
-            time_limit=time_limit, max_steps=max_steps,
+            limits=None if limits == "none" else limits, time_limit=time_limit, max_steps=max_steps,
         )  # fmt: skip
     except SimulationError as error:
         if error.result is None:
@@ -202,6 +211,8 @@ def sine(middle: float, amplitude: float, frequency: float, phase: float = 0.0) 
 
 
 def _facts(result: Simulation, problem: str) -> dict[str, Any]:
+    from linkwise.simulation.limits import LimitMet
+
     joints = []
     for name in result.robot.opened().coordinates:
         c = result[name]
@@ -217,21 +228,10 @@ def _facts(result: Simulation, problem: str) -> dict[str, Any]:
         "rows": len(result),
         **{key: result.facts.get(key) for key in ("method", "steps", "evaluations")},
         "energy drift": result.energy.drift,
-        "notes": [*result.notes, *_beyond(result)],
+        "notes": list(result.notes),
+        "limits met": [dict(zip(LimitMet._fields[:-1], x, strict=False)) for x in result.limits_met],
         "joints": joints,
     }
-
-
-def _beyond(result: Simulation) -> list[str]:
-    """Where joints are when they first leave their limits, which do not act."""
-    notes = []
-    for j in result.robot.joints:
-        if j.nv and j.freedom.is_single:
-            x = result[j.name].q
-            out = ((x < j.limits.lower - ROUNDING) | (x > j.limits.upper + ROUNDING)).tolist()
-            if any(out):
-                notes.append(f"{j.name} leaves its limits, which do not act, at t = {result.t[out.index(True)]:g}")
-    return notes
 
 
 def _print(result: Simulation, facts: Mapping[str, Any], output: Path | None, plot: Path | None) -> None:

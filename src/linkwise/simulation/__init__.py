@@ -7,6 +7,7 @@ from linkwise.simulation.forces import JointStop as JointStop
 from linkwise.simulation.forces import RollingWheel as RollingWheel
 from linkwise.simulation.forces import Thrust as Thrust
 from linkwise.simulation.forces import joint_stops as joint_stops
+from linkwise.simulation.limits import LimitMet as LimitMet
 from linkwise.simulation.result import Simulation as Simulation
 from linkwise.simulation.rollout import Rollout as Rollout
 from linkwise.simulation.rollout import compile_rollout as compile_rollout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from dataclasses import replace
 from importlib import import_module
 from os import PathLike
 from typing import Any
@@ -12,10 +13,12 @@ import msgspec
 import numpy as np
 
 from linkwise._version import __version__
+from linkwise.control.sampled import Commands
 from linkwise.errors import InputError, LinkwiseError
 from linkwise.robot.robot import Robot
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Crossings
+from linkwise.simulation.limits import LimitMet
 from linkwise.simulation.result import QUANTITIES, Simulation, Whole
 from linkwise.table import read
 
@@ -30,6 +33,8 @@ class Meta(msgspec.Struct):
     notes: tuple[str, ...]
     facts: dict[str, Any]
     events: dict[str, tuple[list[float], list[list[float]], list[list[float]]]]
+    limits_met: list[LimitMet] = []
+    commands: tuple[list[float], list[list[float]], list[float]] | None = None
 
 
 def load(path: str | PathLike[str], robot: Robot | None = None) -> Simulation:
@@ -73,7 +78,13 @@ def kept(result: Simulation) -> dict[str, Any]:
         "notes": list(result.notes),
         "facts": dict(result.facts),
         "events": {n: [x.tolist() for x in c] for n, c in result.events.items()},
+        "limits_met": [list(x) for x in result.limits_met],
+        "commands": [x.tolist() for x in result.commands[:3]] if result.commands else None,
     }
+
+
+def _commands(t: list[float], tau: list[list[float]], applied: list[float]) -> Commands:
+    return Commands(np.array(t), np.array(tau), np.array(applied))
 
 
 def _made(name: str, meta: Meta, found: dict[str, Any], robot: Robot | None) -> Simulation:
@@ -104,4 +115,6 @@ def _made(name: str, meta: Meta, found: dict[str, Any], robot: Robot | None) -> 
             raise InputError(f"{name}: expected finite numbers for {key}, got others. The file was changed.")
     energy = Energies(*found.pop("energy").T)
     whole = Whole(*(found[key] for key in QUANTITIES))
-    return Simulation.of(made, found["t"], whole, energy, meta.status, events, meta.notes, meta.facts)
+    made_of = Simulation.of(made, found["t"], whole, energy, meta.status, events, meta.notes, meta.facts)
+    commands = _commands(*meta.commands) if meta.commands else None
+    return replace(made_of, limits_met=tuple(meta.limits_met), commands=commands)

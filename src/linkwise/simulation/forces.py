@@ -8,9 +8,11 @@ and run on any scalar.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from collections.abc import Collection
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from linkwise.errors import InputError
 from linkwise.robot import check
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar, absolute, less, sqrt, where
@@ -18,6 +20,7 @@ from linkwise.spatial import Motion, Pose, Wrench
 from linkwise.vector import EZ, ZERO3, Vec3, cross, dot
 
 EY = Vec3(0.0, 1.0, 0.0)
+GIVES, DAMPS = 1e-3, 20.0  # firm stops: rad or m by which they give way, s/rad or s/m by which they damp
 TINY = 1e-12  # keeps a direction finite where it is undefined
 
 
@@ -269,6 +272,35 @@ def joint_stops(
         ends = joint.freedom.is_single and not joint.freedom.endless
         if ends and (math.isfinite(lower) or math.isfinite(upper)):
             found[joint.name] = JointStop(lower, upper, stiffness, damping, onset)
+    return found
+
+
+def firm_stops(robot: Robot, q: Any, without: Collection[str]) -> dict[str, JointStop]:
+    """Stops of a tree that hold whatever its drives and its weight press against them, and hardly rebound.
+
+    Args:
+        robot: a tree.
+        q: its positions, which must be within the limits.
+        without: joints that need none.
+    """
+    from linkwise.algorithms.forces import gravity_forces
+    from linkwise.algorithms.mass_matrix import mass_matrix
+
+    position, n = [float(x) for x in q], robot.nv
+    M, weight = mass_matrix.plain(robot, position), gravity_forces.plain(robot, position)
+    found = {}
+    for name, stop in joint_stops(robot).items():
+        if name in without or name not in robot.slots:
+            continue
+        slot, effort = robot.slots[name], robot.joint(name).limits.effort
+        at = position[slot.q]
+        if not stop.lower - GIVES <= at <= stop.upper + GIVES:
+            raise InputError(
+                f"limits='saturate': expected a start within the limits of positions, got {name!r} at {at:.6g}, which"
+                f" has {stop.lower:.6g} to {stop.upper:.6g}. Start within them, or use limits='note'."
+            )
+        load = max(effort if math.isfinite(effort) else 0.0, 3.0 * abs(weight[slot.v]), 10.0 * M[slot.v * n + slot.v])
+        found[name] = replace(stop, stiffness=max(load, TINY) / GIVES, damping=DAMPS, onset=0.2 * GIVES)
     return found
 
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwise.control.sampled import Commands
 from linkwise.errors import InputError
 from linkwise.motion.columns import column_names
 from linkwise.robot.robot import Robot
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Crossings
 from linkwise.simulation.leading_view import View
+from linkwise.simulation.limits import LimitMet
 from linkwise.simulation.motions import Array
 from linkwise.table import Sampled
 
@@ -58,12 +60,14 @@ class Simulation(Sampled):
         qdd: accelerations (rows, nv).
         tau: forces of the drives (rows, nu): the control's on free joints, those that the motion takes on driven ones.
         energy: energies and works, and the drift of their balance.
-        status: "finished", "interrupted", "out of time", "out of steps", "failed", or which event stopped it.
+        status: "finished", "interrupted", "out of time", "out of steps", "failed", or which event or limit stopped it.
         events: what was watched, by name: times and states.
         notes: what else a user should know.
         facts: how it was computed: method, tolerances, steps, evaluations, seconds, versions.
         motion: the state of the tree at any time, where `dense=True` asked for it.
         whole: the motion of all joints.
+        limits_met: limits of joints and drives that the motion met, in the order of time.
+        commands: what a sampled control asked for.
     """
 
     robot: Robot
@@ -79,6 +83,8 @@ class Simulation(Sampled):
     facts: Mapping[str, Any] = field(default_factory=dict)
     motion: Callable[[float], tuple[Array, Array]] | None = field(default=None, repr=False)
     whole: Whole | None = field(default=None, repr=False)
+    limits_met: tuple[LimitMet, ...] = field(default=(), repr=False)
+    commands: Commands | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, robot: Robot, t: Array, whole: Whole, *others: Any) -> Simulation:

@@ -22,6 +22,8 @@ from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
 from linkwise.simulation.batch import Array, Batch, checked_every, given_ports
 from linkwise.simulation.control_law import Control
+from linkwise.simulation.leading_view import View
+from linkwise.simulation.limits import LimitMet, states_met
 from linkwise.simulation.linear_step import linear_program
 from linkwise.simulation.plant import Plant
 from linkwise.simulation.step import METHODS
@@ -54,6 +56,20 @@ class Rolled(States):
         made = cls(*states)
         made.robot, made.dt = robot, dt
         return made
+
+    @property
+    def limits_met(self) -> tuple[LimitMet, ...]:
+        """Limits of position and velocity of what leads that a row of the batch exceeds, at the states that are kept.
+
+        Times are counted from the start; where rows have steps of their own lengths, by the longest.
+        """
+        view, single = View.of(self.robot), self.q.ndim > 1 and self.dt is not None
+        q, qd = (self.q, self.qd) if single else (self.q[..., None, :], self.qd[..., None, :])
+        tree = self.robot.opened()
+        q_tree, qd_tree = np.full((*q.shape[:-1], tree.nq), np.nan), np.full((*qd.shape[:-1], tree.nv), np.nan)
+        q_tree[..., view.q], qd_tree[..., view.v] = q, qd
+        every = float(np.max(self.dt)) if self.dt is not None else np.nan
+        return states_met(self.robot, every * np.arange(1, q.shape[-2] + 1), q_tree, qd_tree)
 
     def view(self, path: str | PathLike[str] | None = None, *, row: int = 0, **options: Any) -> Path:
         """A page that shows one row of the batch in motion; see `Robot.view`.
@@ -293,7 +309,7 @@ def compile_rollout(
             behave like NumPy arrays, and is written with functions of NumPy or of `linkwise.scalar`, without `if`. With
             an argument `dyn` it gets the robot's algorithms there: `dyn.gravity_forces(q) + 40.0 * (u - q) - 8.0 * qd`.
         inputs: width of u where there is a control (nu, the width of tau, by default).
-        torque_limits: what drives can give: True for the robot's own limits of effort and torque-speed curves; a
+        torque_limits: what drives can give: True for the robot's own limits of effort, torque-speed curves, powers; a
             number for all joints; or by joint a number or points (speed, torque), {"elbow": [(0, 40.0), (12.0, 0)]}:
             lines bound what drives the joint, the first torque what brakes it.
         external: frames whose wrenches are an input of each step, `f_ext`, in the frames' axes.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from linkwise.control.sampled import SampledControl
 from linkwise.errors import InputError, SimulationError, UnknownNameError
 from linkwise.kernel.options import Options
 from linkwise.motion.base_motion import BaseMotion
@@ -20,14 +21,16 @@ from linkwise.simulation.budget import Budget
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Watch, watches
 from linkwise.simulation.files import versions
+from linkwise.simulation.forces import JointStop, firm_stops
 from linkwise.simulation.kernels import Kernels, kernels_of
 from linkwise.simulation.leading_view import View
-from linkwise.simulation.motions import Array, prescribed
+from linkwise.simulation.limits import MODES, Limit, LimitWatch, RobotLimits
+from linkwise.simulation.motions import Array, Prescribed, prescribed
 from linkwise.simulation.progress import Progress
 from linkwise.simulation.rates import POWERS
 from linkwise.simulation.result import Simulation, Whole
 from linkwise.simulation.solver import IMPLICIT, METHODS, STIFF_SOLVER, Choice, Course, Run, work_scale
-from linkwise.simulation.start import start_of
+from linkwise.simulation.start import Start, start_of
 from linkwise.simulation.stiffness import STIFF, Slopes, fastest_rate
 from linkwise.simulation.system import Control, System, constant, loads_of
 
@@ -53,6 +56,7 @@ def simulate(
     atol: float = 1e-10,
     max_step: float | None = None,
     events: Any = None,
+    limits: str | None = "note",
     dense: bool = False,
     smooth_friction: bool = True,
     time_limit: float | None = None,
@@ -77,7 +81,8 @@ def simulate(
         control: `control(t, q, qd) -> tau` with q (nq) and qd (nv) of what leads and torques (nu) of `robot.drives`; a
             vector or mapping of constant torques; or None. With elastic drives the drives' torques alone will do, as
             many as `robot.motors`; forces of all joints of the tree are taken too. It must depend on its arguments
-            alone: solvers try steps that they then discard. Entries of driven joints are not used.
+            alone: solvers try steps that they then discard. A controller that runs in a computer, with a rate, a delay
+            and a state of its own, is `lw.control.sampled(law, period)`. Entries of driven joints are not used.
         driven: for each driven joint, whether it leads or follows, a function of time that returns (q, qd, qdd), a
             SciPy spline, or a number to hold.
         forces: laws of the environment by frame, as in `compile`: `law(pose, velocity) -> Wrench`.
@@ -97,6 +102,12 @@ def simulate(
             control, motions, wrenches or events are functions, else no bound.
         events: functions of (t, q, qd) whose zeros are sought, one, a list, or by name; with the attributes `terminal`
             and `direction` as SciPy has them.
+        limits: what becomes of the robot's limits of position, velocity, acceleration, effort and power, and of its
+            torque-speed curves. "note": the motion goes on, and `result.limits_met` and `result.notes` say which were
+            exceeded. "saturate": drives give no more than they can, and stops hold joints within their ranges; a stop
+            gives way by about 1 mrad or 1 mm under the joint's full effort, and hardly rebounds. Other limits, and
+            those of driven joints, are noted. "stop": the motion ends at the first limit, which `result.status` names.
+            None: limits are not looked at.
         dense: keep what is needed for `result.state(t)` at any time.
         smooth_friction: integrate dry friction as coulomb * tanh(qd / width), which a solver can pass at standstill.
         time_limit: seconds of wall time that the steps may take, compiling not counted; None for any. When they are
@@ -123,12 +134,18 @@ def simulate(
     watched, sign = watches(events), Progress(float(times[0]), float(times[-1]), progress)
     begin = time.perf_counter()
 
-    options = Options.checked(tree, external=tuple(loads), forces=forces, joint_forces=joint_forces)
+    beginning = partial(start_of, model, q0, qd0, motions, float(times[0]))
+    known, laws = _limits(model, limits, beginning, motions, joint_forces)
+    options = Options.checked(tree, external=tuple(loads), forces=forces, joint_forces=laws)
     if base:
         options = replace(options, base_motion=True, gravity="input", base_pose=bool(options.forces))
     kernels = kernels_of(model, options, tuple(m.joint for m in motions))
-    system = System(model, kernels, _control(model, control), motions, list(loads.values()), base)
-    start = start_of(model, q0, qd0, motions, float(times[0]))
+    start = beginning()
+    clipped = known.clipped if known and limits == "saturate" else None
+    system = System(model, kernels, _control(model, control), motions, list(loads.values()), base, clipped)
+    if isinstance(control, SampledControl):
+        system.sample_by(control, times)
+    watch = LimitWatch(known, system.moment, limits == "stop", _holding(system, laws, clipped)) if known else None
     notes += start.notes
     y = system.start(start.q, start.qd)
     atols = np.full(len(y), tolerances["atol"])
@@ -140,9 +157,12 @@ def simulate(
 
     def result() -> Simulation:
         facts = run.facts(begin) | {"rtol": tolerances["rtol"], "atol": tolerances["atol"], "versions": versions()}
-        return _result(robot, system, kernels, base, run.course, watched, notes + run.notes, facts)
+        met = watch.met() if watch else ()
+        every = (*notes, *run.notes, *map(str, met))
+        found = _result(robot, system, kernels, base, run.course, watched, every, facts)
+        return replace(found, limits_met=met, commands=system.commands)
 
-    run = Run(system, times, watched, sign, budget, keep=bool(dense))
+    run = Run(system, times, watched, sign, budget, keep=bool(dense), limits=watch)
     first = method or (STIFF_SOLVER if fastest_rate(tree, start.q) > STIFF else "DOP853")
     try:
         run.go(y, *options_of(first), turn=None if method else lambda: options_of(STIFF_SOLVER))
@@ -151,6 +171,36 @@ def simulate(
             error.result = result()
         raise
     return result()
+
+
+def _limits(
+    robot: Robot, mode: Any, start: Callable[[], Start], motions: Sequence[Prescribed], given: Any
+) -> tuple[RobotLimits | None, Any]:
+    """The limits to look at, and the laws along joints, with stops where limits hold."""
+    if mode is None:
+        return None, given
+    if mode not in MODES:
+        raise UnknownNameError("limits of simulate", mode, MODES)
+    if mode != "saturate" or not isinstance(given or {}, Mapping):
+        return RobotLimits(robot), given
+    laws = dict(given or {})
+    for name, stop in firm_stops(robot.opened(), start().q, {m.joint for m in motions}).items():
+        own = laws.get(name, ())
+        own = (own,) if callable(own) else tuple(own)
+        if not any(isinstance(law, JointStop) for law in own):
+            laws[name] = (*own, stop)
+    return RobotLimits(robot), laws or None
+
+
+def _holding(system: System, laws: Any, clipped: Any) -> Callable[[Limit], bool]:
+    """Whether a limit acts: a stop of a joint, or a drive of a joint that is free."""
+
+    def holds(limit: Limit) -> bool:
+        if limit.kind == "position":
+            return any(isinstance(law, JointStop) for law in (laws or {}).get(limit.joint, ())) if clipped else False
+        return bool(clipped) and limit.field == 3 and limit.place in system.free_v
+
+    return holds
 
 
 def checked_method(method: Any, where: str) -> str | None:
@@ -245,6 +295,8 @@ def checked_tolerances(**given: Any) -> dict[str, float]:
 
 def _control(robot: Robot, control: Any) -> Control | None:
     """Forces of the drives as a function; constant ones are put into a vector of the tree's."""
+    if isinstance(control, SampledControl):
+        return None
     if control is None or callable(control):
         return control
     view, tree = View.of(robot), robot.opened()

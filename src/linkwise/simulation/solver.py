@@ -13,10 +13,12 @@ from linkwise.errors import LinkwiseError, SimulationError
 from linkwise.simulation.budget import Budget, Spent
 from linkwise.simulation.diagnosis import KEPT, Trail, is_stiff, stiffness_sentence, why
 from linkwise.simulation.events import Watch
+from linkwise.simulation.limits import LimitWatch
 from linkwise.simulation.motions import Array
 from linkwise.simulation.progress import Progress
 from linkwise.simulation.system import System
 
+LAST = 1e-12  # of the whole time: what jumps so near to the end is no more of a motion
 TINY = 1e-16  # of the whole time: a step below this leads nowhere
 NOTHING = 1e-200  # of a state
 SHORTER, RETRIES = 30.0, 60  # how a step that failed is tried again
@@ -53,9 +55,10 @@ class Run:
         budget: Budget,
         *,
         keep: bool,
+        limits: LimitWatch | None = None,
     ) -> None:
         self._system, self._times, self._events, self._progress, self._keep = system, times, events, progress, keep
-        self._budget, self._trail = budget, Trail()
+        self._budget, self._trail, self._limits = budget, Trail(), limits
         self._next = 0  # of `times`, the first that has no row
         self._short = 0  # steps in a row that lead nowhere
         self._doubt: tuple[int, SimulationError] | None = None  # a failure, and the step by which it is mended or not
@@ -76,11 +79,13 @@ class Run:
         course.methods.append(method)
         self._trail.first = float(np.abs(y).max(initial=0.0))
         try:
-            self._record(t, y)
+            stopped = self._jump(t, y)
             for watch in self._events:
                 watch.begin(t, *self._system.state(t, y))
             self._system(t, y)  # compiles, which is no part of a budget
             self._budget.begin(len(y))
+            if stopped:
+                return course
             solver = self._solver(t, y, method, options)
             while solver.status == "running":
                 try:
@@ -104,7 +109,9 @@ class Run:
                 self._progress.update(t)
                 self._trail.steps.append((t, t - solver.t_old, y))
                 if solver.status != "running":
-                    break
+                    if t >= self._times[-1] or self._jump(t, y):
+                        break
+                    solver = self._resumed(t, y, solver)
                 self._budget.step(course.steps)
                 self._settle_doubt(t)
                 if turn and method not in IMPLICIT and course.steps % KEPT == 0 and self._is_stiff(t):
@@ -149,7 +156,29 @@ class Run:
         if anew:
             self._choice = (method, options)
         with _solver_at_work():
-            return getattr(scipy.integrate, method)(self._rate, t, y, float(self._times[-1]), **options)
+            return getattr(scipy.integrate, method)(self._rate, t, y, self._bound(), **options)
+
+    def _bound(self) -> float:
+        """The time up to which nothing jumps."""
+        end, near = float(self._times[-1]), self._system.next_tick
+        return near if near < end - LAST * (end - float(self._times[0])) else end
+
+    def _jump(self, t: float, y: Array) -> bool:
+        """Let a sampled control act, and keep a row that was asked for then; True when a limit ends the simulation."""
+        self._system.tick(t, y)
+        if self._times[self._next] == t:
+            self._record(t, y)
+        self.course.status = (self._limits and self._limits.begin(t, y)) or self.course.status
+        if self.course.status != "finished":
+            self._finish_row(t, y)
+        return self.course.status != "finished"
+
+    def _resumed(self, t: float, y: Array, solver: Any) -> Any:
+        """The same solver after a jump, with steps as long as they were."""
+        method, options = self._choice
+        step = getattr(solver, "h_abs", None)  # of SciPy's explicit solvers, and some others
+        begin = {} if step is None else {"first_step": min(float(step), self._bound() - t)}
+        return self._solver(t, y, method, options | begin, anew=False)
 
     def _turned(self, t: float, y: Array, turn: Callable[[], Choice]) -> tuple[Any, str, None]:
         """The other solver, which goes on from a state; there is no third."""
@@ -224,26 +253,38 @@ class Run:
     def _step(self, solver: Any) -> bool:
         """Keep what a step brought; True when an event ends the simulation in it."""
         begin, end = float(solver.t_old), float(solver.t)
-        piece: Any = solver.dense_output() if self._needs_interior(end) else None
-        stop = self._watch(piece, begin, end) if self._events else None
+        interior: list[Any] = [solver.dense_output()] if self._needs_interior(end) else []
+        seen: dict[float, Array] = {end: solver.y}
+
+        def state(t: float) -> Array:
+            """The state within the step; the interpolant is made when it is first needed."""
+            if t not in seen:
+                interior.extend([] if interior else [solver.dense_output()])
+                seen[t] = interior[0](t)
+            return seen[t]
+
+        within = self._times[self._next : int(np.searchsorted(self._times, end, "right"))].tolist()
+        stop = self._limits.step(state, begin, sorted({*within, end})) if self._limits else None
+        stop = (self._watch(state, begin, stop[0] if stop else end) if self._events else None) or stop
         last = end if stop is None else stop[0]
-        while self._next < len(self._times) and self._times[self._next] <= last:
-            at = float(self._times[self._next])
-            self._record(at, solver.y if piece is None or at == end else piece(at))
+        again = stop is None and end < self._times[-1] and solver.status == "finished"  # and something jumps there
+        for at in within:
+            if at <= last and not (again and at == end):
+                self._record(at, state(at))
         self.course.steps += 1
         if self._keep:
             self.course.breaks.append(end)
-            self.course.pieces.append(piece)
+            self.course.pieces.append(interior[0])
         if stop is not None:
-            self._finish_row(last, piece(last))
-            self.course.status = f"stopped by event {stop[1]!r}"
+            self._finish_row(last, state(last))
+            self.course.status = stop[1]
         return stop is not None
 
     def _needs_interior(self, end: float) -> bool:
         return bool(self._keep or self._events or self._times[self._next] < end)
 
-    def _watch(self, piece: Any, begin: float, end: float) -> tuple[float, str] | None:
-        """Keep the events of a step in their order; the time and name of the one that ends the simulation."""
+    def _watch(self, piece: Callable[[float], Array], begin: float, end: float) -> tuple[float, str] | None:
+        """Keep the events of a step in their order; the time at which one ends the simulation, and how it ends then."""
 
         def state(t: float) -> tuple[Array, Array]:
             return self._system.state(t, piece(t))
@@ -251,7 +292,7 @@ class Run:
         zeros = [(t, watch) for watch in self._events for t in watch.crossings(state, begin, end)]
         for t, watch in sorted(zeros, key=lambda z: z[0]):
             if watch.add(t, *state(t)):
-                return t, watch.name
+                return t, f"stopped by event {watch.name!r}"
         return None
 
     def _record(self, t: float, y: Array) -> None:

@@ -8,12 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from linkwise.control.sampled import Commands, Hold, SampledControl
 from linkwise.errors import InputError, SimulationError
 from linkwise.motion.base_motion import BaseMotion
 from linkwise.motion.columns import column_names
 from linkwise.robot.robot import Robot
 from linkwise.simulation.kernels import Kernels
 from linkwise.simulation.leading_view import View
+from linkwise.simulation.limits import Moment
 from linkwise.simulation.motions import Array, Prescribed
 from linkwise.simulation.rates import POWERS
 from linkwise.simulation.stiffness import joint_laws
@@ -35,6 +37,7 @@ class System:
         motions: of driven joints.
         loads: wrenches of the environment.
         base: how the base moves, or None where it stands.
+        clipped: what drives make of forces of the tree that are asked for at velocities; None where they can do all.
     """
 
     def __init__(
@@ -45,11 +48,14 @@ class System:
         motions: Sequence[Prescribed],
         loads: Sequence[Control],
         base: BaseMotion | None = None,
+        clipped: Callable[[Array, Array], Array] | None = None,
     ) -> None:
         robot, self.view = robot.opened(), View.of(robot)
         self.robot = robot
         self._kernels, self._control, self._motions, self._loads = kernels, control, motions, loads
-        self._base = base
+        self._base, self._clipped = base, clipped
+        self._hold: Hold | None = None
+        self._asked = np.zeros(robot.nv)  # of the drives, before it is clipped
         held = {m.joint for m in motions}
         free = [s for n, s in robot.slots.items() if n not in held]
         self.free_q = np.array([s.q + k for s in free for k in range(s.nq)], dtype=int)
@@ -99,7 +105,7 @@ class System:
     @property
     def has_slopes(self) -> bool:
         """Whether the Jacobian of the rates can be compiled: nothing closes, and no function of a user's takes part."""
-        return not (self._kernels.closed or self._control or self._loads)
+        return not (self._kernels.closed or self._control or self._loads or self._clipped)
 
     def state(self, t: float, y: Array) -> tuple[Array, Array]:
         """Positions and velocities of what leads."""
@@ -114,9 +120,43 @@ class System:
         """The same for states alone, which need nothing that may not be picklable but motions of driven joints."""
         bare = copy(self)
         bare._kernels = bare._kernels._replace(rates=None, kinetic=None, potential=None)  # type: ignore[arg-type]
-        bare._control = bare._base = None
+        bare._control = bare._base = bare._hold = bare._clipped = None
         bare._loads = ()
         return bare
+
+    def moment(self, t: float, y: Array) -> Moment:
+        """What the robot does at a time, with the forces that were asked of free joints."""
+        q, qd, *inputs = self.arguments(t, y)
+        rates = self._kernels.rates(q, qd, *inputs)
+        tau = rates.tau
+        if self._clipped is not None:
+            tau = tau.copy()
+            tau[self.free_v] = self._asked[self.free_v]
+        return Moment(q, qd, rates.qdd, tau)
+
+    def sample_by(self, control: SampledControl, times: Array) -> None:
+        """Take the forces of a sampled control, of which `tick` tells when the time has come."""
+
+        def fitted(returned: Any, t: float) -> Array:
+            what = "sampled control"
+            return self._fitted(returned, what, t, self.view.applied, self.view.wanted())
+
+        self._hold = Hold(control, times, fitted)
+
+    @property
+    def next_tick(self) -> float:
+        """When the inputs jump next, s."""
+        return self._hold.next if self._hold else np.inf
+
+    def tick(self, t: float, y: Array) -> None:
+        """Let a sampled control do what is due."""
+        if self._hold:
+            self._hold.tick(t, self.state(t, y), self._ask)
+
+    @property
+    def commands(self) -> Commands | None:
+        """What a sampled control asked for."""
+        return self._hold.commands(self.view.tau) if self._hold else None
 
     def row(self, t: float, y: Array) -> tuple[Any, ...]:
         """What is kept of a moment: t, q, qd, the work done, and the inputs of the robot."""
@@ -150,9 +190,12 @@ class System:
 
     def _inputs(self, t: float, q: Array, qd: Array, given: Array) -> tuple[Array, ...]:
         """Forces of free coordinates beside accelerations of driven ones, wrenches of `external`, the base's motion."""
+        tau = self._hold.forces if self._hold else None
         if self._control is not None:
             tau = self._user_value(self._control, "control", t, q, qd, self.view.applied, self.view.wanted())
-            given[self.free_v] = tau[self.free_v]
+        if tau is not None:
+            self._asked = tau
+            given[self.free_v] = (self._clipped(tau, qd) if self._clipped else tau)[self.free_v]
         loads = [self._user_value(f, "external", t, q, qd, _wrench, "6 numbers") for f in self._loads]
         return given, *([np.stack(loads)] if loads else []), *self._moving(t)
 
@@ -174,10 +217,22 @@ class System:
         wanted: str,
     ) -> Array:
         """What a user's function returns, checked and made fit; `wanted` says what is expected of it."""
+        returned = self._ask(function, t, *self.view.state(self._unit(q.copy()), qd))
+        return self._fitted(returned, what, t, fitted, wanted, q, qd)
+
+    def _ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a user's function, with the warnings that the user has set."""
         self.asking = True
         with np.errstate(**self._warnings):
-            returned = function(t, *self.view.state(self._unit(q.copy()), qd))
+            returned = function(*arguments)
         self.asking = False
+        return returned
+
+    @staticmethod
+    def _fitted(
+        returned: Any, what: str, t: float, fitted: Callable[[Any], Array | None], wanted: str, *state: Array
+    ) -> Array:
+        """What was returned as an array of finite numbers, or an error."""
         try:
             array = fitted(returned)
         except (TypeError, ValueError):
@@ -185,10 +240,9 @@ class System:
         if array is None:
             raise InputError(f"{what} at t = {t:g} s: expected {wanted}, got {returned!r}.")
         if not np.isfinite(array).all():
-            raise SimulationError(
-                f"{what} at t = {t:g} s: expected finite numbers, got {_text(np.asarray(returned, dtype=float))}"
-                f" at q = {_text(q)}, qd = {_text(qd)}."
-            )
+            got = _text(np.asarray(returned, dtype=float))
+            where = f" at q = {_text(state[0])}, qd = {_text(state[1])}" if state else ""
+            raise SimulationError(f"{what} at t = {t:g} s: expected finite numbers, got {got}{where}.")
         return array
 
     def _lost(self, t: float, q: Array, qd: Array, rates: Any) -> SimulationError:

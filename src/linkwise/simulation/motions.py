@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -45,6 +46,59 @@ class Prescribed:
                 f" acceleration {qdd}. Is the motion defined up to the end of the simulation?"
             )
         return q, qd, qdd
+
+
+class Splines:
+    """Motions of single joints that are SciPy's piecewise polynomials on the same intervals, evaluated all at once.
+
+    Args:
+        motions: of joints whose splines `spline_of` knows, all with the same breakpoints.
+    """
+
+    def __init__(self, motions: Sequence[Prescribed]) -> None:
+        splines = [spline_of(m) for m in motions]
+        self.q, self.v = (np.array([getattr(m.slot, key) for m in motions], dtype=int) for key in ("q", "v"))
+        self._breaks = splines[0].x.tolist()
+        degree = max(len(s.c) for s in splines)
+        rates = [[s, s.derivative(1), s.derivative(2)] for s in splines]
+        # for each interval: powers, from the lowest; position, velocity, acceleration; joints
+        self._c = np.zeros((len(self._breaks) - 1, degree, 3, len(motions)))
+        for k, every in enumerate(rates):
+            for order, s in enumerate(every):
+                self._c[:, : len(s.c), order, k] = s.c[::-1].T
+
+    def at(self, t: float) -> Array:
+        """Positions, velocities and accelerations of the joints, (3, n)."""
+        k = min(max(bisect_right(self._breaks, t) - 1, 0), len(self._c) - 1)
+        lowest, *higher = self._c[k]
+        found, since = lowest.copy(), t - self._breaks[k]
+        power = 1.0
+        for c in higher:
+            power *= since
+            found += c * power
+        return found
+
+
+def spline_of(motion: Prescribed) -> Any:
+    """The piecewise polynomial of a single joint that goes on beyond its ends; None where the motion is no such one."""
+    from scipy.interpolate import PPoly
+
+    parts = motion.function.args[0] if isinstance(motion.function, partial) else ()
+    found = parts[0] if motion.slot.nq == 1 and parts else None
+    return found if isinstance(found, PPoly) and found.extrapolate is True and found.c.ndim == 2 else None
+
+
+def together(motions: Sequence[Prescribed]) -> tuple[list[Splines], list[Prescribed]]:
+    """Motions that can be evaluated at once, by their intervals, and the others."""
+    groups: dict[bytes, list[Prescribed]] = {}
+    others = []
+    for m in motions:
+        spline = spline_of(m)
+        if spline is None:
+            others.append(m)
+        else:
+            groups.setdefault(np.asarray(spline.x).tobytes(), []).append(m)
+    return [Splines(g) for g in groups.values()], others
 
 
 def prescribed(robot: Robot, driven: Any) -> tuple[Prescribed, ...]:

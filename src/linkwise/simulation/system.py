@@ -16,7 +16,7 @@ from linkwise.robot.robot import Robot
 from linkwise.simulation.kernels import Kernels
 from linkwise.simulation.leading_view import View
 from linkwise.simulation.limits import Moment
-from linkwise.simulation.motions import Array, Prescribed
+from linkwise.simulation.motions import Array, Prescribed, together
 from linkwise.simulation.rates import POWERS
 from linkwise.simulation.stiffness import joint_laws
 
@@ -56,6 +56,7 @@ class System:
         self._base, self._clipped = base, clipped
         self._hold: Hold | None = None
         self._asked = np.zeros(robot.nv)  # of the drives, before it is clipped
+        self._splines, self._separate = together(motions)
         held = {m.joint for m in motions}
         free = [s for n, s in robot.slots.items() if n not in held]
         self.free_q = np.array([s.q + k for s in free for k in range(s.nq)], dtype=int)
@@ -169,7 +170,9 @@ class System:
         robot, n = self.robot, len(self.free_q)
         q, qd, qdd = np.empty(robot.nq), np.empty(robot.nv), np.zeros(robot.nv)
         q[self.free_q], qd[self.free_v] = y[:n], y[n : n + len(self.free_v)]
-        for m in self._motions:
+        for group in self._splines:
+            q[group.q], qd[group.v], qdd[group.v] = group.at(t)
+        for m in self._separate:
             s = m.slot
             to = slice(s.v, s.v + s.nv)
             q[s.q : s.q + s.nq], qd[to], qdd[to] = m.at(t)

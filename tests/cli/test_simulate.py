@@ -156,3 +156,19 @@ def test_loops_by_name(folder):
     assert [j["end"] for j in held["joints"]] == pytest.approx([j["start"] for j in held["joints"]], abs=1e-9)
     assert held["joints"][2]["top torque"] > 0.01
     assert "unknown joint 'tip'. Valid names: 'crank'" in error("simulate", "fourbar", "--torque", "tip=1")
+
+
+def limited(*arguments):
+    return json.loads(linkwise("simulate", "arm7", "--json", *arguments).stdout)
+
+
+def test_limits_are_noted_enforced_or_end_the_motion():
+    said = linkwise("simulate", "arm7", "--torque", "joint2=400", "--time", "0.2")
+    assert "note: the effort limit 250 N m of 'joint2' is exceeded from t = 0 s on" in said.stdout
+    facts = limited("--torque", "joint2=400", "--time", "0.2", "--limits", "saturate")
+    (effort,) = [x for x in facts["limits met"] if x["kind"] == "effort"]
+    assert effort["held"]
+    assert {j["joint"]: j["top torque"] for j in facts["joints"]}["joint2"] == 250.0
+    ended = limited("--torque", "joint2=200", "--time", "1", "--limits", "stop")
+    assert ended["status"].startswith("stopped by the velocity limit of 'joint")
+    assert limited("--torque", "joint2=400", "--time", "0.1", "--limits", "none")["limits met"] == []

@@ -516,3 +516,24 @@ def test_bad_robots_are_named():
     ghost = lw.Robot([lw.Link("world"), lw.Link("ghost")], [lw.Joint("free", "world", "ghost")])
     with pytest.raises(lw.LinkwiseError, match="'ghost' and all it carries have no inertia"):
         lw.simulate(ghost, [0.0], None, 1.0)
+
+
+def test_splines_are_evaluated_together_to_the_last_bit():
+    """Joints on the same and on other intervals, within and beyond them, by SciPy's own arithmetic."""
+    from scipy.interpolate import Akima1DInterpolator, CubicSpline, PchipInterpolator
+
+    from linkwise.simulation.motions import prescribed, together
+
+    rng = np.random.default_rng(5)
+    t, other = np.linspace(0.0, 2.0, 9), np.linspace(0.0, 2.0, 5)
+    splines = [CubicSpline(t, rng.normal(size=9)), PchipInterpolator(t, rng.normal(size=9), extrapolate=True)]
+    splines += [CubicSpline(other, rng.normal(size=5)), Akima1DInterpolator(t, rng.normal(size=9))]
+    robot = lw.load("puma560")
+    motions = prescribed(robot, dict(zip(robot.names, [*splines, 0.3, lambda s: (s, 1.0, 0.0)], strict=True)))
+    groups, rest = together(motions)
+    assert [len(g.q) for g in groups] == [2, 1]
+    assert [m.joint for m in rest] == list(robot.names[3:])
+    for at in (-0.5, 0.0, 0.25, 0.777, 1.999, 2.0, 2.3):
+        wanted = np.array([np.ravel(m.at(at)) for m in motions[:3]]).T
+        found = np.hstack([g.at(at) for g in groups])
+        assert np.array_equal(found, wanted)

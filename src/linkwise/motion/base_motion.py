@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from linkwise.spatial import Motion, Pose
 from linkwise.vector import Mat3, Vec3
 
 Array = NDArray[np.float64]
+COLUMNS = tuple(f"base.{part}" for part in ("x", "y", "z", "qx", "qy", "qz", "qw"))
 TURNED = 1e-6  # by which R R^T of a rotation may be off the unit matrix
 
 
@@ -138,6 +139,28 @@ class BaseMotion:
 
         outputs = [*(Port(f"derivative{k + 1}", (6,)) for k in range(count)), Port("pose", (12,))]
         return function(trace("base_motion", run, [Port("t", ())], outputs))
+
+
+def base_columns(poses: Array) -> dict[str, Array]:
+    """Poses of a base in the world (rows, 12) as columns base.x, ..., base.qw: a position, and a quaternion."""
+    from scipy.spatial.transform import Rotation
+
+    turns = Rotation.from_matrix(poses[:, :9].reshape(-1, 3, 3)).as_quat()
+    flips = np.where(np.sum(turns[1:] * turns[:-1], axis=1) < 0.0, -1.0, 1.0)
+    turns[1:] *= np.cumprod(flips)[:, None]
+    return dict(zip(COLUMNS, np.hstack([poses[:, 9:], turns]).T, strict=True))
+
+
+def base_poses(columns: Mapping[str, Any]) -> Array | None:
+    """The poses (rows, 12) of such columns, where a table has them all."""
+    from scipy.spatial.transform import Rotation
+
+    if not all(name in columns for name in COLUMNS):
+        return None
+    seven = np.stack([np.asarray(columns[name], dtype=float) for name in COLUMNS], axis=1)
+    if not np.isfinite(seven).all() or not np.linalg.norm(seven[:, 3:], axis=1).all():
+        raise InputError("base: expected finite positions, and quaternions that are not zero, got others.")
+    return np.hstack([Rotation.from_quat(seven[:, 3:]).as_matrix().reshape(-1, 9), seven[:, :3]])
 
 
 def running(t: Scalar, rates: int) -> Jet:

@@ -17,7 +17,7 @@ MOTION = ("q", "qd", "qdd", "qddd")
 # what a table of results holds beside a motion
 RESULTS = (
     "tau", "tau_dot", "wrench", "wrench_dot", "cut", "cut_dot", "energy", "s", "s_dot",
-    "percent", "ground", "pressure", "zmp", "joint",
+    "percent", "ground", "pressure", "zmp", "joint", "base",
 )  # fmt: skip
 
 

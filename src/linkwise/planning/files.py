@@ -13,7 +13,7 @@ import numpy as np
 from linkwise._version import __version__
 from linkwise.errors import InputError
 from linkwise.files import arrays, reading, replacing
-from linkwise.planning.carrier import Carrier
+from linkwise.planning.carrier import POSE, Carrier
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.program import Dual
@@ -110,6 +110,9 @@ def _carrier(robot: Robot, meta: Meta, base: Any) -> Carrier | None:
     if base.ndim == 2 and base.shape[1] == 18 and not meta.frames:
         base = np.hstack([base, np.tile(robot.gravity, (len(base), 1))])
     width = Carrier.width(len(meta.frames), meta.moves, meta.rates)
+    if meta.moves and base.ndim == 2 and base.shape[1] == width - POSE:  # of before poses were kept
+        still = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+        base = np.hstack([base, np.tile(still, (len(base), 1))])
     if base.ndim != 2 or base.shape[1] != width or len(base) < 4:
         raise ValueError
     for name in meta.frames:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
-from linkwise.motion.environment import Environment
+from linkwise.motion.environment import Constant, Environment
 from linkwise.planning.bounds import Bounds, a_robot
 from linkwise.planning.drives import check_held, drives_of
 from linkwise.planning.path_forces import path_parts
@@ -265,7 +265,7 @@ def scaler(
     surroundings = Environment.of(robot, None, external)
     if not surroundings.steady:
         raise InputError(
-            "scaler external: expected wrenches that are constant, got a function of time. How slow the reference runs"
+            "scaler external: expected wrenches that are constant, got a function. How slow the reference runs"
             " decides when it is where, so that nothing ahead could be foreseen. Give constants, or use lw.retime."
         )
     bounds = Bounds.of(robot, "scaler", velocity=velocity, effort=effort, effort_rate=effort_rate)
@@ -273,7 +273,7 @@ def scaler(
         raise InputError("scaler: expected a limit, got none. Give effort=..., effort_rate=... or velocity=....")
     sample, apart = positive(dt, "scaler dt"), positive(spacing, "scaler spacing")
     points = _points(bounds, apart) if preview is None else whole(preview, "scaler preview", 4)
-    loads = {name: load(0.0) for name, load in surroundings.loads.items()}
+    loads = {name: load.wrench for name, load in surroundings.loads.items() if isinstance(load, Constant)}
     return Scaler(robot, bounds, loads, sample, points, apart)
 
 

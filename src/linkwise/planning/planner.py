@@ -80,7 +80,8 @@ def plan(
         guess: where to begin: an earlier `Plan`, positions to pass in even steps of time (k, n), or a duration (s).
         base_motion: a function of time (s) that returns the pose of the base in the world, written for any scalar.
         external: frames or links, each with what pushes the robot there: a wrench, six numbers in the axes of the
-            frame, force first, or a function of time that returns them.
+            frame, force first; a function of time that returns them; or a law of place, `law(pose, velocity)` as
+            `simulate(forces=)` takes it, or `law(t, pose, velocity)`, written for any scalar: a spring, wind, a hose.
         solver: "scipy", or "ipopt" or "uno" where they are installed.
         tolerance: how far a limit may be exceeded between points, relative to it.
         refine: whether points are added.
@@ -108,7 +109,7 @@ def plan(
         duals = guess.duals if isinstance(guess, Plan) else ()
         rounds = ROUNDS if refine else 1
         curve = first_motion(problem, guess)
-        Carrier.of(problem.environment, problem.robot, curve.duration)  # refuses what is not finite
+        Carrier.of(problem.environment, problem.chart, curve)  # refuses what is not finite
         if knots == "free":
             problem, curve = free_knots(problem, curve, monitor, solver, iterations)
             duals = ()
@@ -205,7 +206,7 @@ def _result(problem: Problem, solution: Solution, monitor: Any, solver: str, sec
     return Plan(
         problem.robot, solution.curve, program.f(x), solution.answer.status, solution.worst, terms,
         _multipliers(program, solution.answer.multipliers), facts, program.duals(solution.answer.multipliers),
-        Carrier.of(problem.environment, problem.robot, solution.curve.duration), problem.chart,
+        Carrier.of(problem.environment, problem.chart, solution.curve), problem.chart,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenche
 from linkwise.algorithms.kinematics import link_velocities, world_poses
 from linkwise.errors import UnknownNameError
 from linkwise.mechanism.machine import AnyMachine, machine_of
+from linkwise.mechanism.series import along_motion
 from linkwise.mechanism.structure import structure_of
 from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of, joint_places
@@ -138,7 +139,18 @@ class Point:
         return regrouped(aligned(self.tree))
 
     def _world(self, tree: Tree, rates: int = 0) -> World:
-        return self.environment.world(tree, self.t, rates)
+        return self.environment.world(tree, self.t, rates, lambda: self._series(tree, rates))
+
+    def loads(self, rates: int = 0) -> dict[str, Wrench]:
+        """What pushes the robot from outside, at frames in their axes, as series with so many rates."""
+        return self.environment.wrenches(self.tree, self.t, rates, lambda: self._series(self.tree, rates))
+
+    def _series(self, tree: Tree, rates: int) -> tuple[Tree, Sequence[Scalar], Sequence[Scalar]]:
+        """The tree of the links, and its positions and velocities as series with so many rates."""
+        machine = self._machine(tree).unsprung() if self._drives.levels else self._machine(tree)
+        q, qd = along_motion(machine, self._motion[: rates + 2], rates)
+        at = machine.at(q)
+        return at.tree, at.q, at.rates(qd)
 
     @cached_property
     def tau(self) -> list[Scalar]:

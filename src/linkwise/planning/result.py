@@ -18,6 +18,7 @@ from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenche
 from linkwise.check import positive
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
+from linkwise.motion.base_motion import base_columns
 from linkwise.motion.columns import column_names, endings
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.chart import Chart, chart_of, joint_places
@@ -213,9 +214,12 @@ class Plan(Sampled):
         return np.append(even, self.duration)
 
     def columns(self, step: float | None = None) -> dict[str, Array]:
-        """Everything as named columns: t, q.elbow, ..., tau.elbow, ..., wrench.forearm.fx, ..., cut.tip.fx."""
+        """Everything as named columns: t, q.elbow, ..., tau.elbow, ..., wrench.forearm.fx, ..., cut.tip.fx.
+
+        Of a base that moves base.x, ..., base.qw too.
+        """
         t = self.times(step)
-        found = {"t": t}
+        found = {"t": t} | (base_columns(self.carrier.poses(t)) if self.carrier and self.carrier.moves else {})
         for quantity in ("q", "qd", "qdd", "qddd", "tau", "tau_dot"):
             values = getattr(self, quantity)(t)
             found |= dict(zip(self.names(quantity), values.T, strict=True))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion import column_names
+from linkwise.motion.base_motion import base_columns
 from linkwise.planning.bounds import Bounds
 from linkwise.planning.path import Path
 from linkwise.planning.path_rows import PathModel, PathMotion
@@ -128,6 +129,8 @@ class Retimed(Sampled):
     def columns(self) -> dict[str, Array]:
         """Everything as named columns: t, s, q.elbow, qd.elbow, qdd.elbow, tau.elbow, ..."""
         found = {"t": self.t, "s": self.s, "s_dot": self.s_dot}
+        if base := self.model.environment.base:
+            found |= base_columns(base.poses(self.t))
         for quantity in ("q", "qd", "qdd", "qddd", "tau", "tau_dot"):
             values = getattr(self, quantity)
             if values is not None:

@@ -61,7 +61,7 @@ def retime(
             for each, or a mapping by joint, which leaves the others as they are; infinite for none. With loops,
             motion is limited of joints that follow too, and effort of drives; of elastic ones that of their motors.
         base_motion: the base's `Pose` in the world as a function of time, written for any scalar, where it moves.
-        external: wrenches on the robot by frame or link, or functions of time that return them.
+        external: wrenches on the robot by frame or link, functions of time, or laws of place, as `lw.plan` takes them.
         intervals: of the path, in which the timing is one piece; 800 without it, or 200 where the method is that of
             interior points. Times fall towards the best by about 1/intervals.
         dt: time between samples of the result, s.
@@ -131,7 +131,10 @@ def _local(model: PathModel) -> list[str]:
     why = []
     if model.stretch:
         why.append(f"torques of elastic drives depend on derivative {2 + model.stretch} of the path's parameter")
-    if not model.environment.steady:
+    around = model.environment
+    if around.placed:
+        why.append("loads depend on where the robot is and how fast it moves")
+    if around.timed:
         why.append("torques depend on the time at which the robot is somewhere")
     local = f"{', and '.join(why)}: the timing is a local optimum" if why else ""
     return [note for note in (local, drives_of(model.robot).neglected) if note]

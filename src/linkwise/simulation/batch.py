@@ -108,6 +108,11 @@ class Batch:
                 found[-1] = np.asarray(array[..., None] + since, dtype=self._program.dtype)
         return found
 
+    @property
+    def start(self) -> Any:
+        """The times at which rows start, s; 0 where they have none."""
+        return next((x for port, x in zip(self._ports, self.arrays, strict=True) if port.name == TIME), 0.0)
+
     def no_guess(self) -> list[Array]:
         """Where Newton's method is to begin, where there is such an input: not known yet."""
         further = self._program.arguments[len(self._ports) :]

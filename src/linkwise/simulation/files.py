@@ -15,6 +15,7 @@ import numpy as np
 from linkwise._version import __version__
 from linkwise.control.sampled import Commands
 from linkwise.errors import InputError, LinkwiseError
+from linkwise.motion.base_motion import base_poses
 from linkwise.robot.robot import Robot
 from linkwise.simulation.energies import Energies
 from linkwise.simulation.events import Crossings
@@ -44,7 +45,7 @@ def load(path: str | PathLike[str], robot: Robot | None = None) -> Simulation:
     try:
         meta = msgspec.convert(dict(table.facts), Meta)
         found = {"t": table.columns["t"], **{key: table.group(key) for key in (*QUANTITIES, "energy")}}
-        return _made(table.source, meta, found, robot)
+        return replace(_made(table.source, meta, found, robot), base=base_poses(table.columns))
     except LinkwiseError:
         raise
     except Exception as error:  # what is in a file has no bounds

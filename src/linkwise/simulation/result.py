@@ -12,6 +12,7 @@ import numpy as np
 
 from linkwise.control.sampled import Commands
 from linkwise.errors import InputError
+from linkwise.motion.base_motion import base_columns
 from linkwise.motion.columns import column_names
 from linkwise.robot.robot import Robot
 from linkwise.simulation.energies import Energies
@@ -68,6 +69,7 @@ class Simulation(Sampled):
         whole: the motion of all joints.
         limits_met: limits of joints and drives that the motion met, in the order of time.
         commands: what a sampled control asked for.
+        base: rotation, row after row, and position of the base in the world (rows, 12), where it moves.
     """
 
     robot: Robot
@@ -85,6 +87,7 @@ class Simulation(Sampled):
     whole: Whole | None = field(default=None, repr=False)
     limits_met: tuple[LimitMet, ...] = field(default=(), repr=False)
     commands: Commands | None = field(default=None, repr=False)
+    base: Array | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, robot: Robot, t: Array, whole: Whole, *others: Any) -> Simulation:
@@ -120,9 +123,9 @@ class Simulation(Sampled):
     def columns(self) -> dict[str, Array]:
         """Everything as named columns: t, q.elbow, qd.elbow, qdd.elbow, tau.elbow, ..., energy.kinetic, ...
 
-        All joints of the tree are there, those that follow others too.
+        All joints of the tree are there, those that follow others too, and base.x, ..., base.qw of a base that moves.
         """
-        found = {"t": self.t}
+        found = {"t": self.t} | (base_columns(self.base) if self.base is not None else {})
         for quantity in QUANTITIES:
             names = column_names(self.robot.opened(), quantity)
             found |= dict(zip(names, getattr(self.tree, quantity).T, strict=True))

@@ -16,7 +16,7 @@ from linkwise.errors import InputError
 from linkwise.kernel.kernel import Compiled
 from linkwise.kernel.options import Options
 from linkwise.kernel.tracing import Port, Program, caller
-from linkwise.motion.base_motion import BaseMotion
+from linkwise.motion.base_motion import BaseMotion, base_columns
 from linkwise.motion.columns import column_names
 from linkwise.robot.leading import refuse_wheels
 from linkwise.robot.robot import Robot
@@ -49,6 +49,11 @@ class Rolled(States):
 
     robot: Robot
     dt: Any  # between two rows, s; None of the end alone
+    base: BaseMotion | None = None  # how the base moves
+    start: Any = 0.0  # when the rollout started, s
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"robot": self.robot, "dt": self.dt}  # a function of time may be bound to a process
 
     @classmethod
     def of(cls, robot: Robot, dt: Any, *states: Any) -> Rolled:
@@ -91,6 +96,9 @@ class Rolled(States):
         columns = {"t": dt * np.arange(1, q.shape[1] + 1)}
         for quantity, values in (("q", q[row]), ("qd", qd[row])):
             columns |= dict(zip(column_names(self.robot, quantity), values.T, strict=True))
+        if self.base:
+            start = float(np.broadcast_to(self.start, self.q.shape[:-2]).reshape(-1)[row])
+            columns |= base_columns(self.base.poses(start + columns["t"]))
         return view(self.robot, columns, path, **options)
 
 
@@ -214,7 +222,10 @@ class Rollout:
             whole[0][...], whole[1][...] = state
             return Rolled.of(self.robot, None, *whole, done)
         kept = tuple(x[..., : done // every, :] for x in whole)
-        return Rolled.of(self.robot, every * np.asarray(dt, dtype=float), *kept, done)
+        rolled = Rolled.of(self.robot, every * np.asarray(dt, dtype=float), *kept, done)
+        if self.plant.base:
+            rolled.base, rolled.start = self.plant.base, batch.start
+        return rolled
 
     @cached_property
     def step(self) -> StepFunction:

@@ -160,7 +160,8 @@ def simulate(
         met = watch.met() if watch else ()
         every = (*notes, *run.notes, *map(str, met))
         found = _result(robot, system, kernels, base, run.course, watched, every, facts)
-        return replace(found, limits_met=met, commands=system.commands)
+        poses = base.poses(found.t) if base else None
+        return replace(found, limits_met=met, commands=system.commands, base=poses)
 
     run = Run(system, times, watched, sign, budget, keep=bool(dense), limits=watch)
     first = method or (STIFF_SOLVER if fastest_rate(tree, start.q) > STIFF else "DOP853")

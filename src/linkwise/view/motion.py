@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
-from linkwise.motion.base_motion import BaseMotion
+from linkwise.motion.base_motion import BaseMotion, base_poses
 from linkwise.motion.columns import column_names
 from linkwise.motion.reader import Match, read, read_positions
 from linkwise.motion.trajectory import Array
@@ -59,7 +59,7 @@ class Motion:
                 columns as `lw.motion.read` takes them; positions (nq,) or (rows, nq); positions by joint; or None for
                 where the robot starts.
             wrenches: compute what passes through joints, from velocities and accelerations.
-            base_motion: the base's `Pose` in the world as a function of time.
+            base_motion: the base's `Pose` in the world as a function of time, in place of what a result knows of it.
         """
         if isinstance(given, cls):
             return given
@@ -142,7 +142,8 @@ def _of_table(robot: Robot, source: Any, wrenches: bool) -> Motion:
         whose, q = whose.opened(), found.tree
     times = np.arange(len(q), dtype=float) if t is None else t
     curves = {key: curve for key in PLOTTED[1:] if (curve := _curve(found, key))}
-    return Motion(whose, times, q, curves, _wrench(found, source, whose, wrenches), timed=t is not None)
+    wrench, base = _wrench(found, source, whose, wrenches), base_poses(found.table.columns)
+    return Motion(whose, times, q, curves, wrench, base, timed=t is not None)
 
 
 def _curve(found: Match, key: str) -> tuple[list[str], Array] | None:

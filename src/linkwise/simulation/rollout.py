@@ -49,7 +49,7 @@ class Rolled(States):
 
     robot: Robot
     dt: Any  # between two rows, s; None of the end alone
-    base: BaseMotion | None = None  # how the base moves
+    base: Any = None  # how the base moves: a `BaseMotion`
     start: Any = 0.0  # when the rollout started, s
 
     def __getstate__(self) -> dict[str, Any]:

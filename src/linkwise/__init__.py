@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.kernel.dynamics import Dynamics as Dynamics
     from linkwise.kernel.kernel import Kernel as Kernel
     from linkwise.planning import inverse_kinematics as inverse_kinematics
+    from linkwise.planning import move as move
     from linkwise.planning import plan as plan
     from linkwise.planning import retime as retime
     from linkwise.planning import scaler as scaler
@@ -102,7 +103,7 @@ _HOMES = {
     "linkwise.formats.dh": "khalil modified_dh standard_dh",
     "linkwise.formats.registry": "list_robots load save",
     "linkwise.platforms": "delta gough_stewart three_rrr",
-    "linkwise.planning": "inverse_kinematics plan retime scaler sweep",
+    "linkwise.planning": "inverse_kinematics move plan retime scaler sweep",
     "linkwise.robot": """
         Drive Frame Friction Joint Limits Link Loop Mimic Motor Robot Shape Spring beam permutation random_tree
     """,

@@ -24,6 +24,7 @@ from linkwise.cli.arguments import (
     robot_options,
     surroundings,
 )
+from linkwise.cli.tool_motion import ToolMotion, tool_options
 
 if TYPE_CHECKING:
     from linkwise.planning.result import Plan
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command, short_help="Plan a motion.")
 @robot_argument
-@click.argument("problem", type=click.Path(dir_okay=False))
+@click.argument("problem", type=click.Path(dir_okay=False), required=False)
 @click.option("--solver", type=click.Choice(["scipy", "ipopt", "uno"]), help="Use this instead of the file's.")
 @click.option("--time-limit", type=click.FloatRange(min=0.0, min_open=True), help="Seconds after which to stop.")
 @click.option("--guess", type=click.Path(dir_okay=False), help="A plan (.npz) to begin from.")
+@tool_options
 @surroundings
 @output_option
 @click.option("--step", type=click.FloatRange(min=0.0, min_open=True), help="Seconds between rows of a table.")
@@ -42,13 +44,14 @@ if TYPE_CHECKING:
 @robot_options
 @json_option
 def plan(
-    robot: str, problem: str, solver: str | None, time_limit: float | None, guess: str | None,
+    robot: str, problem: str | None, solver: str | None, time_limit: float | None, guess: str | None,
     shakes: Sequence[Setting], externals: Sequence[Setting], output: Path | None, step: float | None,
-    plot: Path | None, as_json: bool, **options: Any,
+    plot: Path | None, as_json: bool, tool: ToolMotion, **options: Any,
 ) -> int:  # fmt: skip
     """Find the best motion of a robot under limits of its joints and drives.
 
-    PROBLEM is a TOML file with the names of lw.cost and lw.limit:
+    With --line or --by the tool goes straight to a goal, with --arc too along an arc, and no PROBLEM is needed.
+    Otherwise PROBLEM is a TOML file with the names of lw.cost and lw.limit:
 
     \b
       start = [0.0, -2.0]            # or { joint1 = 0.0, joint2 = -2.0 }
@@ -70,12 +73,15 @@ def plan(
       linkwise plan rr fast.toml --plot fast.png
       linkwise plan arm.urdf pick.toml -o pick.csv --step 0.004
       linkwise plan arm.urdf pick.toml --solver uno --guess last.npz -o next.npz
+      linkwise plan arm7 --start joint2=0.6 --start joint4=1.2 --by 0 -0.3 0 --tool-speed 0.25 -o line.csv
     """
     from linkwise.planning.planner import plan as solve
     from linkwise.planning.problem_file import read_problem
     from linkwise.planning.result import Plan
 
     model = load(robot, **options)
+    if tool.asked or problem is None:
+        return tool.run(model, problem, around(shakes, externals), output, plot, step, as_json)
     arguments = read_problem(problem)
     given = {"solver": solver, "time_limit": time_limit, "guess": Plan.load(guess) if guess else None}
     given |= around(shakes, externals)

@@ -14,3 +14,4 @@ from linkwise.planning.point import Point as Point
 from linkwise.planning.result import Plan as Plan
 from linkwise.planning.retimed import Retimed as Retimed
 from linkwise.planning.timing import retime as retime
+from linkwise.planning.tool_motion import move as move

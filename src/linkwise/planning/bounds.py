@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,11 @@ class Bounds:
         are. `what` is the call that messages name.
         """
         return cls(**{f.name: _vector(robot, what, f.name, given.get(f.name)) for f in fields(cls)})
+
+    def and_of(self, extras: Array) -> Bounds:
+        """These, and limits of velocity, acceleration and jerk (3, n) of further quantities beside the joints."""
+        own = {"velocity": self.velocity, "acceleration": self.acceleration, "jerk": self.jerk}
+        return replace(self, **{key: np.append(x, more) for (key, x), more in zip(own.items(), extras, strict=True)})
 
     def has(self, name: str) -> bool:
         """Whether any joint has a limit of this kind."""

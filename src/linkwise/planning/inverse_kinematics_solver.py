@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 HARDER, SOFTER = 8.0, 0.2  # factors of the damping after a step that failed, and after one that helped
 STUCK = 1e8  # a damping at which a row is given up
 SAME = 1e-6  # rad or m, by which closed loops may be off what was found, and joints off their limits
+NEAR = 1e-4  # rad or m from a limit, at which a joint is said to be at it
 WIDE = 1e3  # a bound for joints without limits, so that differences stay finite
 
 
@@ -76,6 +77,7 @@ def inverse_kinematics(
     *,
     mask: Any = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
     joints: Iterable[str] | None = None,
+    prefer: Any = None,
     tolerance: float = 1e-8,
     iterations: int = 60,
     restarts: int = 60,
@@ -104,6 +106,10 @@ def inverse_kinematics(
             (1, 1, 1, 1, 1, 0) for a tool that may turn about its z axis.
         joints: those that may move; the others stay at the guess. All but floating ones without it; of loops those
             that lead, which the others follow.
+        prefer: what to do with directions that are free, as of a robot with seven joints: "middle" brings joints away
+            from their limits, "manipulability" makes them move the frame well in all directions; positions, as a vector
+            or by joint, are come as near to as may be. None takes what is found first. It is a search from there, along
+            postures in which the frame stays.
         tolerance: of the weighted error, in m and rad.
         iterations: at most, from each start.
         restarts: random starts for rows that did not converge from the guess.
@@ -120,7 +126,7 @@ def inverse_kinematics(
     batch = np.broadcast_shapes(targets.shape[:-2], start.shape[:-1])
     T = np.broadcast_to(targets, (*batch, 4, 4)).reshape(-1, 4, 4)
     q = np.broadcast_to(start, (*batch, start.shape[-1])).reshape(-1, start.shape[-1])
-    problem = _Problem(robot, frame, weights, moving, float(tolerance))
+    problem = PoseProblem(robot, frame, weights, moving, float(tolerance))
     reached = problem.solve(T, problem.inside(q), iterations)
     rng = np.random.default_rng(seed)
     for _ in range(restarts):
@@ -132,6 +138,10 @@ def inverse_kinematics(
         better = again.converged | (again.position_error**2 + again.rotation_error**2 < error)
         for all_, some in zip(reached, again, strict=True):
             all_[rows[better]] = some[better]
+    if prefer is not None:
+        from linkwise.planning.preference import preference, settled
+
+        reached = settled(problem, T, reached, preference(robot, problem, prefer, "inverse_kinematics"))
     q = _with_motors(robot, reached.q[:, problem.leads]).reshape(*batch, robot.nq)
     errors = reached.position_error.reshape(batch), reached.rotation_error.reshape(batch)
     result = Reached(q, reached.converged.reshape(batch), *errors)
@@ -139,11 +149,11 @@ def inverse_kinematics(
     return result
 
 
-class _Problem:
+class PoseProblem:
     """One frame of a robot, the directions that count, and the joints that move."""
 
     def __init__(self, robot: Robot, frame: str, weights: Array, moving: Array, tolerance: float) -> None:
-        self.machine, self.weights, self.moving, self.tolerance = robot, weights, moving, tolerance
+        self.machine, self.frame, self.weights, self.moving, self.tolerance = robot, frame, weights, moving, tolerance
         self.kernel = step_kernel(robot, frame)
         self.leads = list(structure_of(robot).lead_q)
         robot = robot.opened()
@@ -163,6 +173,31 @@ class _Problem:
                 low, high = self.lower[slot.q], self.upper[slot.q]
                 self.range[:, slot.q] = max(low, min(-np.pi, high)), min(high, max(np.pi, low))
         self.free = np.array([bool(moving[s.v]) and s.nq == 1 for s in robot.slots.values() for _ in range(s.nq)])
+
+    @property
+    def singles(self) -> list[tuple[int, int]]:
+        """Places in positions and in velocities of the joints that move by themselves."""
+        slots = self.machine.opened().slots.values()
+        return [(s.q, s.v) for s in slots if s.nq == 1 and self.moving[s.v]]
+
+    def jacobians(self, q: Array) -> Array:
+        """The directions that count of the frame's Jacobian, in its own axes, (rows, directions, nv)."""
+        J = compile(self.machine).jacobian(q, self.frame, axes="local")
+        return np.asarray(J)[:, self.weights > 0.0]
+
+    def jacobian_rates(self, q: Array, qd: Array) -> Array:
+        """How these change while the robot moves at qd."""
+        return np.asarray(compile(self.machine).jacobian_dot(q, qd, self.frame, axes="local"))[:, self.weights > 0.0]
+
+    def at_limits(self, q: Array) -> list[str]:
+        """Joints that are at an end of their travel, in words."""
+        found = []
+        for name, slot in self.machine.opened().slots.items():
+            if slot.nq == 1 and self.moving[slot.v]:
+                for bound in (self.lower[slot.q], self.upper[slot.q]):
+                    if abs(q[slot.q] - bound) < NEAR:
+                        found.append(f"{name!r} at its limit {bound:.4g}")
+        return found
 
     def inside(self, q: Array) -> Array:
         """Positions within the limits of the joints that move."""
@@ -213,6 +248,11 @@ class _Problem:
         position, rotation, _ = np.sqrt(errors).T
         reached = Found(best, errors.sum(axis=1) <= self.tolerance**2, position, rotation)
         return self._assembled(T, reached)
+
+
+def pose_problem(robot: Robot, frame: str, mask: Any, tolerance: float) -> PoseProblem:
+    """The problem to bring a frame to poses by all joints, with a mask as `inverse_kinematics` takes it."""
+    return PoseProblem(robot, frame, _targets(np.eye(4), mask)[1], _moving(robot, None), tolerance)
 
 
 # ---- arguments

@@ -19,6 +19,42 @@ ORDER = 3  # how many derivatives a path has at least
 SOUGHT = 1000  # intervals in which reversals are looked for
 
 
+@dataclass(frozen=True)
+class PathExtras:
+    """Quantities beside the joints whose rates are limited along a path, such as the way of a tool.
+
+    Args:
+        each: by name the first and second derivative by the path's own parameter, which are constant, and limits of
+            their first and second derivative in time.
+        ease: how the path's own parameter depends on another, and the length of its range.
+    """
+
+    each: Mapping[str, tuple[float, float, float, float]]
+    ease: tuple[_Ease, float] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.each)
+
+    @property
+    def bounds(self) -> Array:
+        """Limits of velocity, acceleration and jerk, (3, n)."""
+        found = np.full((3, len(self.each)), np.inf)
+        found[:2] = np.array([x[2:] for x in self.each.values()]).T
+        return found
+
+    def derivatives(self, x: Array) -> list[Array]:
+        """Zero, then three derivatives by the parameter at x, (rows, n) each."""
+        own = np.array([x[:2] for x in self.each.values()]).T
+        found = [np.zeros((len(x), len(self.each))), *(np.tile(row, (len(x), 1)) for row in own)]
+        found.append(np.zeros_like(found[0]))
+        if self.ease is None:
+            return found
+        ease, length = self.ease
+        slopes = ease.derivatives(np.asarray(x), ORDER)[1:]
+        return composed(found, [length * d[:, None] for d in slopes])
+
+
 @dataclass(frozen=True, eq=False)
 class Path:
     """Positions q(s) for s from `start` to `end`, with their first three derivatives, or more.
@@ -31,6 +67,7 @@ class Path:
         width: the number of joints.
         outer: for a path over another parameter, that parameter and its derivative.
         any_order: whether `function` takes the number of derivatives as a second argument.
+        extras: what else is limited along the path.
     """
 
     function: Callable[..., Array]
@@ -40,6 +77,7 @@ class Path:
     width: int = 0
     outer: Callable[[Array], tuple[Array, Array]] | None = None
     any_order: bool = False
+    extras: PathExtras | None = None
 
     @classmethod
     def of(cls, robot: Robot, path: Any, what: str) -> Path:
@@ -125,7 +163,8 @@ class Path:
         length, ease = self.end - self.start, _Ease(order)
         breaks = tuple(_inverse(ease.place, (s - self.start) / length) for s in self.breaks)
         values, place = partial(_eased_values, self, ease), partial(_eased_place, self, ease)
-        return Path(values, 0.0, 1.0, breaks, self.width, place, any_order=True)
+        extras = self.extras and replace(self.extras, ease=(ease, length))
+        return Path(values, 0.0, 1.0, breaks, self.width, place, any_order=True, extras=extras)
 
     def with_reversals(self, slopes: Callable[[Array], Array] | None = None) -> Path:
         """The same, with breaks where a joint turns back, since friction jumps there.

@@ -19,7 +19,7 @@ from linkwise.planning.bounds import Bounds, coordinate_names
 from linkwise.planning.chain_rule import composed, in_time
 from linkwise.planning.chart import Chart
 from linkwise.planning.drives import drives_of
-from linkwise.planning.path import ORDER, Path
+from linkwise.planning.path import ORDER, Path, PathExtras
 from linkwise.planning.path_forces import path_forces, path_friction, path_joints
 from linkwise.planning.path_torques import PathTorques, path_torques
 from linkwise.planning.time_law import TimeLaw
@@ -39,7 +39,10 @@ class Friction(NamedTuple):
 
 
 class PathMotion(NamedTuple):
-    """Positions and their derivatives in time, (rows, nv), and torques (rows, nu); rates where they exist."""
+    """Positions and their derivatives in time, (rows, nv), and torques (rows, nu); rates where they exist.
+
+    `extras` are the same of what else is limited along the path.
+    """
 
     q: Array
     qd: Array
@@ -47,6 +50,7 @@ class PathMotion(NamedTuple):
     qddd: Array
     tau: Array
     tau_dot: Array
+    extras: tuple[Array, ...] = ()
 
 
 class PathModel:
@@ -59,8 +63,11 @@ class PathModel:
         order: how many derivatives of x the limits depend on.
     """
 
-    def __init__(self, robot: Robot, bounds: Bounds, chart: Chart, environment: Environment) -> None:
-        self.robot, self.bounds, self.chart, self.environment = robot, bounds, chart, environment
+    def __init__(
+        self, robot: Robot, bounds: Bounds, chart: Chart, environment: Environment, extras: PathExtras | None = None
+    ) -> None:
+        self.robot, self.chart, self.environment, self.extras = robot, chart, environment, extras
+        self._own, self.bounds = bounds, bounds.and_of(extras.bounds) if extras else bounds
         self._friction, self._joints = _kernels(robot.rigid())
         self.has_friction = bool(self._friction.program.schedule)
         self.smooth = any(bounds.has(name) for name in SMOOTH)
@@ -72,7 +79,7 @@ class PathModel:
         self.order = max(2 + self.stretch + self._rates, 3 if bounds.has("jerk") else 2)
 
     def __reduce__(self) -> Any:
-        return PathModel, (self.robot, self.bounds, self.chart, self.environment)
+        return PathModel, (self.robot, self._own, self.chart, self.environment, self.extras)
 
     @property
     def has_rates(self) -> bool:
@@ -83,6 +90,7 @@ class PathModel:
     def names(self) -> dict[str, list[str]]:
         """What each kind of limit belongs to."""
         drives, joints = list(drives_of(self.robot).names), coordinate_names(self.robot.rigid().opened().slots)
+        joints += self.extras.names if self.extras else []
         return {f.name: drives if f.name.startswith("effort") else joints for f in fields(self.bounds)}
 
     @cached_property
@@ -123,6 +131,8 @@ class PathModel:
             raise InputError(
                 f"retime path: the loops cannot be closed at s = {path.place(x)[0][lost][0]:.4g}. Take another path."
             )
+        if path.extras:
+            joints = [np.hstack(pair) for pair in zip(joints, path.extras.derivatives(x), strict=True)]
         return PathRows(self, q, joints, *(self._forces(*q) if self._forces else (self.numbers(path, x),)))
 
     def friction(self, q: Sequence[Array], speed: Array) -> Friction:
@@ -139,11 +149,16 @@ class PathModel:
         w, u, j = speeds[:ORDER]
         q1, q1_dot, q1_ddot = composed(rates, [w, u])  # by x, as it changes in time
         motion = (q, q1 * w, q1_dot * w + q1 * u, q1_ddot * w + 2.0 * q1_dot * u + q1 * j)
+        extras: tuple[Array, ...] = ()
+        if path.extras:
+            at, *slopes = path.extras.derivatives(x)
+            extras = (at, *composed([at, *slopes], [w, u, j])[1:])
         if self._force_rates:
-            return PathMotion(*motion, *self._force_rates(*motion))
+            tau, tau_dot = self._force_rates(*motion)
+            return PathMotion(*motion, tau, tau_dot, extras)
         tau = self.torques.values(self.numbers(path, x), z[: self.order].T, t)
         n = self.torques.width
-        return PathMotion(*motion, tau[:, :n], tau[:, n:] if self._rates else np.full((len(x), n), np.nan))
+        return PathMotion(*motion, tau[:, :n], tau[:, n:] if self._rates else np.full((len(x), n), np.nan), extras)
 
     def along(self, path: Path, law: TimeLaw, x: Array) -> PathMotion:
         """The motion of a law at places x."""

@@ -174,7 +174,7 @@ def shares(model: PathModel, path: Path, law: TimeLaw) -> dict[str, Array]:
 
 def used_shares(model: PathModel, m: PathMotion) -> dict[str, Array]:
     """What a motion uses of each kind of limit, (rows, joints or drives), with its sign."""
-    _, qd, qdd, qddd = model.joints(m[:4])
+    _, qd, qdd, qddd = (np.hstack(x) for x in zip(model.joints(m[:4]), *([m.extras] if m.extras else []), strict=True))
     values = {"velocity": qd, "acceleration": qdd, "jerk": qddd, "effort": m.tau, "effort_rate": m.tau_dot}
     return {name: value / getattr(model.bounds, name) for name, value in values.items() if model.bounds.has(name)}
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwise.figures import INK, LIMIT, LINE, curve_look, style
-from linkwise.planning.path_rows import PathMotion
 from linkwise.planning.retimed import Retimed, used_shares
 
 if TYPE_CHECKING:
@@ -23,10 +22,8 @@ def figure_of(result: Retimed) -> Figure:
     """The speed along the path, and all limited quantities as shares of their limits."""
     from matplotlib.figure import Figure
 
-    rates = [
-        np.zeros_like(like) if x is None else x for x, like in ((result.qddd, result.qd), (result.tau_dot, result.tau))
-    ]
-    motion = PathMotion(result.q, result.qd, result.qdd, rates[0], result.tau, rates[1])
+    x, z = result.law(result.t)
+    motion = result.model.motion(result.path, x, z, result.t)
     used = used_shares(result.model, motion)
     shown = [name for name in QUANTITIES if name in used]
     with style():

@@ -72,7 +72,7 @@ def retime(
         robot, "retime", velocity=velocity, acceleration=acceleration, jerk=jerk, effort=effort, effort_rate=effort_rate
     )
     sample = positive(dt, "retime dt")
-    model = PathModel(robot, bounds, chart, Environment.of(robot, base_motion, external))
+    model = PathModel(robot, bounds, chart, Environment.of(robot, base_motion, external), given.extras)
     _check_smooth(model, given)
     method = "reachability" if model.plain and not model.smooth else "interior point"
     asked = INTERVALS[method] if intervals is None else whole(intervals, "retime intervals", 4)

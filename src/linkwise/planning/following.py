@@ -1,0 +1,224 @@
+"""Joint positions along the course of a tool: continuous, within limits, with what is free used well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.errors import InputError
+from linkwise.kernel.compile import compile
+from linkwise.planning.inverse_kinematics_solver import Found, inverse_kinematics, pose_problem
+from linkwise.planning.preference import preference
+from linkwise.planning.tool_course import ToolCourse
+from linkwise.robot.robot import Robot
+
+Array = NDArray[np.float64]
+
+SLACK = 1e-6  # rad or m, by which a start may be out of limits
+TIGHT = 1e-10  # of the weighted error at samples, m and rad
+ITERATIONS = 40  # towards a pose
+FIRST, MOST = 48, 3072  # samples of a course
+BETWEEN = 8  # places between two samples at which deviations are looked at
+LEAP = 0.35  # rad or m between two samples: a leap to another solution
+ROUNDS, STRIDE, STILL = 40, 0.25, 1e-5  # of the search for better ones: at most, the longest and the shortest step
+FLAT = 1e-9  # of the bend of a cost, which keeps it solvable where nothing is preferred
+SINGULAR = 0.02  # least stretch of the tool by the joints, relative to the largest, of which a note is made
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """A spline of joint positions over s, and how well the tool follows it.
+
+    Args:
+        curve: of SciPy, over s from 0 to 1.
+        position: largest deviation of the tool's place, m, in directions that count.
+        rotation: of its rotation, rad.
+        stretch: the least singular value of the weighted Jacobian over the largest, and where (s).
+    """
+
+    curve: Any
+    position: float
+    rotation: float
+    stretch: tuple[float, float]
+
+
+class Follower:
+    """Follows courses of a frame by a robot.
+
+    Args:
+        robot: without motors behind springs.
+        frame: the tool.
+        mask: weights of the directions of the tool's axes, as in `inverse_kinematics`.
+        prefer: what is wanted of joint positions where some are free, as in `inverse_kinematics`.
+        degree: of the spline.
+    """
+
+    def __init__(self, robot: Robot, frame: str, mask: Any, prefer: Any, degree: int) -> None:
+        self.robot, self.frame, self.degree = robot, frame, degree
+        self._problem, self._dyn = pose_problem(robot, frame, mask, TIGHT), compile(robot)
+        self._prefer = None if robot.follows else preference(robot, self._problem, prefer, "move")
+        self._counts = self._problem.weights > 0.0
+
+    def follow(self, course: ToolCourse, q0: Array, position: float, rotation: float) -> Followed:
+        """Joint positions from q0 along a course, from which the tool deviates by no more, in m and rad."""
+        from scipy.interpolate import make_interp_spline
+
+        s = np.linspace(0.0, 1.0, FIRST + 1)
+        q = self._continued(course, s, q0)
+        q = self._better(course, s, q)
+        while True:
+            curve = make_interp_spline(s, q, k=self.degree, axis=0)
+            fine = np.linspace(0.0, 1.0, BETWEEN * (len(s) - 1) + 1)
+            off = self.deviations(course, fine, curve(fine))
+            if off[0] <= position and off[1] <= rotation:
+                return Followed(curve, *off, self._stretch(fine, curve(fine)))
+            if 2 * len(s) > MOST:
+                raise InputError(
+                    f"move: no smooth motion of the joints was found that follows within {1e3 * position:.3g} mm and"
+                    f" {np.degrees(rotation):.3g} degrees: the best is off by {1e3 * off[0]:.3g} mm and"
+                    f" {np.degrees(off[1]):.3g} degrees. {self._near(course, fine, curve(fine))}"
+                )
+            s = np.linspace(0.0, 1.0, 2 * len(s) - 1)
+            reached = self._reached(course.poses(s[1:]), curve(s[1:]))
+            if not reached.converged.all():
+                k = int(np.argmin(reached.converged)) + 1
+                raise self._lost(course, float(s[k]), curve(s[k - 1]))
+            q = np.vstack([q0, reached.q])
+
+    def within(self, q: Array) -> str:
+        """Which joint is out of its limits, in words; nothing where none is."""
+        every = np.asarray(self._dyn.positions(q).q) if self.robot.follows else q
+        for name, slot in self.robot.opened().slots.items():
+            low, high = self._problem.lower[slot.q], self._problem.upper[slot.q]
+            if slot.nq == 1 and not low - SLACK <= every[slot.q] <= high + SLACK:
+                return f"{name!r} at {every[slot.q]:.6g}, which has {low:.6g} to {high:.6g}"
+        return ""
+
+    def deviations(self, course: ToolCourse, s: Array, q: Array) -> tuple[float, float]:
+        """The largest deviations of place (m) and rotation (rad) at points s, in the directions that count."""
+        from scipy.spatial.transform import Rotation
+
+        T, wanted = np.asarray(self._dyn.pose(q, self.frame)), course.poses(s)
+        back = np.swapaxes(wanted[:, :3, :3], 1, 2)
+        place = np.einsum("kij,kj->ki", back, T[:, :3, 3] - wanted[:, :3, 3])[:, self._counts[:3]]
+        turn = Rotation.from_matrix(back @ T[:, :3, :3]).as_rotvec()[:, self._counts[3:]]
+        return float(np.linalg.norm(place, axis=1).max()), float(np.linalg.norm(turn, axis=1).max(initial=0.0))
+
+    def _reached(self, T: Array, q: Array) -> Found:
+        """Positions of what leads at poses, from guesses beside them."""
+        every = compile(self.robot).positions(q).q if self.robot.follows else q
+        found = self._problem.solve(T, self._problem.inside(every), ITERATIONS)
+        return found._replace(q=found.q[:, self._problem.leads])
+
+    def _continued(self, course: ToolCourse, s: Array, q0: Array) -> Array:
+        """Positions at s, each from the ones before, so that no joint leaps to another solution."""
+        q, step = [q0], np.zeros_like(q0)
+        for a, b in pairwise(s.tolist()):
+            at, here = a, q[-1]
+            parts = 1
+            while at < b - 1e-15:
+                to = min(b, at + (b - a) / parts)
+                reached = self._reached(course.poses(np.array([to])), (here + step * (to - at))[None])
+                leap = float(np.abs(reached.q[0] - here).max())
+                if reached.converged[0] and leap < LEAP:
+                    here, step, at = reached.q[0], (reached.q[0] - here) / (to - at), to
+                elif parts < 256:
+                    parts *= 4
+                    step = np.zeros_like(q0)
+                else:
+                    raise self._lost(course, to, here)
+            q.append(here)
+        return np.array(q)
+
+    def _better(self, course: ToolCourse, s: Array, q: Array) -> Array:
+        """The same with what is free used well: least motion and most preferred positions along the whole course."""
+        free, prefer = q.shape[1] - int(self._counts.sum()), self._prefer
+        if prefer is None or free <= 0:
+            return q
+        h, cost = float(s[1] - s[0]), self._cost(s, q)
+        scale = 1.0
+        for _ in range(ROUNDS):
+            Z = np.swapaxes(np.linalg.svd(self._problem.jacobians(q))[2][:, -free:], 1, 2)[1:]
+            step = _newton(q, Z, h, *prefer.slopes(q))
+            size = float(np.abs(step).max())
+            if size < STILL:
+                break
+            tried = self._problem.inside(q[1:] + step * min(scale, STRIDE / size))
+            reached = self._reached(course.poses(s[1:]), tried)
+            found = np.vstack([q[:1], reached.q])
+            better = reached.converged.all() and np.abs(np.diff(found, axis=0)).max() < LEAP
+            if better and (now := self._cost(s, found)) < cost:
+                q, cost, scale = found, now, min(1.0, 2.0 * scale)
+            else:
+                scale *= 0.25
+                if scale < 1e-3:
+                    break
+        return q
+
+    def _cost(self, s: Array, q: Array) -> float:
+        """What `_better` makes small: the square of the motion, and what is preferred."""
+        h = float(s[1] - s[0])
+        preferred = self._prefer.values(q)[1:].sum() if self._prefer else 0.0
+        return float(0.5 * np.sum(np.diff(q, axis=0) ** 2) / h + h * preferred)
+
+    def _stretch(self, s: Array, q: Array) -> tuple[float, float]:
+        values = np.linalg.svd(self._problem.jacobians(q), compute_uv=False)
+        share = values[:, -1] / values[:, 0]
+        k = int(np.argmin(share))
+        return float(share[k]), float(s[k])
+
+    def _near(self, course: ToolCourse, s: Array, q: Array) -> str:
+        share, at = self._stretch(s, q)
+        return f"The robot is nearly singular {place(course, at)} ({share:.2g})." if share < SINGULAR else ""
+
+    def _lost(self, course: ToolCourse, s: float, q: Array) -> InputError:
+        """Why the tool cannot go on from q: out of reach, at a limit, or singular."""
+        where, T = place(course, s), course.poses(np.array(s))
+        held = self._problem.at_limits(q)
+        elsewhere = inverse_kinematics(self.robot, self.frame, T, q, mask=self._problem.weights, restarts=40)
+        if not elsewhere.converged:
+            limit = f" with {' and '.join(held)}" if held else ""
+            return InputError(
+                f"move: the tool gets no further than {where}: beyond, the pose is out of reach{limit}. Choose another"
+                " goal, or start in another posture."
+            )
+        if held:
+            return InputError(
+                f"move: the tool cannot go on {where}: {' and '.join(held)}. Another posture of the joints reaches the"
+                " pose there, but not without leaving the course. Start in another posture, such as one that"
+                " inverse_kinematics finds for the goal."
+            )
+        share = self._stretch(np.array([s]), q[None])[0]
+        return InputError(
+            f"move: the tool cannot go on {where}: the robot is singular there (its joints move the tool"
+            f" {share:.2g} times as much in the worst direction as in the best), and would have to change its posture."
+            " Go by another course, let a direction free (mask=), or start in another posture."
+        )
+
+
+def _newton(q: Array, Z: Array, h: float, gradient: Array, bend: Array) -> Array:
+    """The step of rows 1, 2, ... of q within the null spaces Z (rows, nv, free) that makes the cost least."""
+    n, free = len(q) - 1, Z.shape[2]
+    slope = h * gradient[1:] + (q[1:] - q[:-1]) / h
+    slope[:-1] -= (q[2:] - q[1:-1]) / h
+    bends = h * bend[1:] + 2.0 / h
+    bends[-1] -= 1.0 / h
+    own = np.swapaxes(Z, 1, 2) @ (bends[:, :, None] * Z) + FLAT / h * np.eye(free)
+    across = -np.swapaxes(Z[:-1], 1, 2) @ Z[1:] / h
+    H, k = np.zeros((n, free, n, free)), np.arange(n)
+    H[k, :, k] = own
+    H[k[:-1], :, k[1:]], H[k[1:], :, k[:-1]] = across, np.swapaxes(across, 1, 2)
+    right = -np.einsum("kif,ki->kf", Z, slope).reshape(-1)
+    moved = np.linalg.solve(H.reshape(n * free, n * free), right).reshape(n, free)
+    return np.asarray(np.einsum("kif,kf->ki", Z, moved))
+
+
+def place(course: ToolCourse, s: float) -> str:
+    """A place of a course, in words."""
+    if course.length:
+        return f"{s * course.length:.4g} m of {course.length:.4g} m along its way"
+    return f"{np.degrees(s * course.angle):.4g} of {np.degrees(course.angle):.4g} degrees along its turn"

@@ -117,6 +117,13 @@ def planned():
 
 
 @cache
+def moved():
+    """A line of a tool with limits of its own, on a path whose ends are eased."""
+    return lw.move(lw.load("industrial6"), [0.2, -0.3, 0.5, 0.1, 0.9, 0.3], by=(0.0, 0.1, 0.0), speed=0.3, jerk=300.0,
+                   intervals=20)  # fmt: skip
+
+
+@cache
 def retimed():
     return lw.retime(ARM, np.random.default_rng(0).uniform(-1, 1, (4, 7)), velocity=np.inf)
 
@@ -310,6 +317,7 @@ ONES = {
         lambda both: [f([0.1, 0.2], [0, 0], [1, 1], 0.01) for f in both],
     ),
     "plan": (planned, lambda p: (p.q(0.1), p.tau(0.1), p.worst, p.duals, p.status, p.duration, p.terms)),
+    "motion of a tool": (moved, lambda m: (m(0.1), m.uses, m.facts["length"])),
     "words of plans": (
         lambda: [
             0.1 * lw.cost.time() + lw.cost.effort([1.0, 2.0]),

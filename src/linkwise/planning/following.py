@@ -91,7 +91,7 @@ class Follower:
 
     def within(self, q: Array) -> str:
         """Which joint is out of its limits, in words; nothing where none is."""
-        every = np.asarray(self._dyn.positions(q).q) if self.robot.follows else q
+        every = self._whole(q)
         for name, slot in self.robot.opened().slots.items():
             low, high = self._problem.lower[slot.q], self._problem.upper[slot.q]
             if slot.nq == 1 and not low - SLACK <= every[slot.q] <= high + SLACK:
@@ -108,10 +108,13 @@ class Follower:
         turn = Rotation.from_matrix(back @ T[:, :3, :3]).as_rotvec()[:, self._counts[3:]]
         return float(np.linalg.norm(place, axis=1).max()), float(np.linalg.norm(turn, axis=1).max(initial=0.0))
 
+    def _whole(self, q: Array) -> Array:
+        """Positions of all joints, from those of what leads."""
+        return np.asarray(self._dyn.positions(q).q) if self.robot.follows else q
+
     def _reached(self, T: Array, q: Array) -> Found:
         """Positions of what leads at poses, from guesses beside them."""
-        every = compile(self.robot).positions(q).q if self.robot.follows else q
-        found = self._problem.solve(T, self._problem.inside(every), ITERATIONS)
+        found = self._problem.solve(T, self._problem.inside(self._whole(q)), ITERATIONS)
         return found._replace(q=found.q[:, self._problem.leads])
 
     def _continued(self, course: ToolCourse, s: Array, q0: Array) -> Array:
@@ -178,7 +181,7 @@ class Follower:
     def _lost(self, course: ToolCourse, s: float, q: Array) -> InputError:
         """Why the tool cannot go on from q: out of reach, at a limit, or singular."""
         where, T = place(course, s), course.poses(np.array(s))
-        held = self._problem.at_limits(q)
+        held = self._problem.at_limits(self._whole(q))
         elsewhere = inverse_kinematics(self.robot, self.frame, T, q, mask=self._problem.weights, restarts=40)
         if not elsewhere.converged:
             limit = f" with {' and '.join(held)}" if held else ""

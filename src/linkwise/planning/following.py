@@ -237,8 +237,8 @@ class Follower:
         singular = "the robot is singular there" if share < SINGULAR else "no posture beside the last one was found"
         return InputError(
             f"move: the tool cannot go on {where}: {singular} (its joints move the tool {share:.2g} times as much in"
-            " the worst direction as in the best), and it would have to leap to another one. Go by another course, let a"
-            " direction free (mask=), or start in another posture."
+            " the worst direction as in the best), and it would have to leap to another one. Go by another course,"
+            " let a direction free (mask=), or start in another posture."
         )
 
 

@@ -160,7 +160,10 @@ def test_a_free_direction_lets_six_joints_do_more(six):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"by": (0.0, 0.0, 1.5)}, r"gets no further than 0\.\d+ m of 1.5 m along its way: beyond, the pose is out of"),
+        (
+            {"by": (0.0, 0.0, 1.5)},
+            r"goal is out of reach: the tool gets no further than 0\.\d+ m of 1.5 m",
+        ),
         ({}, "either to=... or by=..., got neither"),
         ({"to": (1, 2, 3), "by": (1, 2, 3)}, "got both"),
         ({"to": (1, 2)}, "expected a Pose, a 4 by 4 matrix or a position"),
@@ -184,8 +187,11 @@ def test_limits_and_singular_places_are_named_with_their_place():
     robot = lw.load("puma560").without_friction()
     q = np.array([0.3, -0.6, 0.3, 0.2, 0.6, 0.1])
     limits = {"frame": "link6", "velocity": 2.0}
-    with pytest.raises(lw.InputError, match=r"m along its way: the robot is singular there"):
-        lw.move(robot, q, (-0.3, 0.1, 0.2), **limits)  # through the shoulder's axis
+    with pytest.raises(lw.InputError, match=r"0.1882 m of 0.8315 m along its way: 'joint3' at its limit 0.7854"):
+        lw.move(robot, q, (-0.3, 0.1, 0.2), **limits)
+    straight = [0.2, -0.5, 0.0, 0.4, 0.0, 0.4]  # the axes of roll and turn are one
+    with pytest.raises(lw.InputError, match=r"of 0.3113 m along its way: the robot is singular there"):
+        lw.move(lw.load("industrial6"), straight, by=(0.02, -0.31, -0.02))
     tight = robot.replace(joints=[_within(j, -0.7, -0.5) if j.name == "joint2" else j for j in robot.joints])
     with pytest.raises(lw.InputError, match=r"m along its way.*'joint2' at its limit -0.[57]"):
         lw.move(tight, q, by=(0.25, 0.0, 0.0), **limits)

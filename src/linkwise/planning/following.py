@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.planning.inverse_kinematics_solver import Found, inverse_kinematics, pose_problem
-from linkwise.planning.preference import preference
+from linkwise.planning.preference import Preference, null_step, preference
 from linkwise.planning.tool_course import ToolCourse
 from linkwise.robot.robot import Robot
 
@@ -23,6 +24,7 @@ TIGHT = 1e-10  # of the weighted error at samples, m and rad
 ITERATIONS = 40  # towards a pose
 FIRST, MOST = 48, 3072  # samples of a course
 BETWEEN = 8  # places between two samples at which deviations are looked at
+LEANS = 0.06  # rad or m at most between two samples, towards what is preferred
 LEAP = 0.35  # rad or m between two samples: a leap to another solution
 ROUNDS, STRIDE, STILL = 40, 0.25, 1e-5  # of the search for better ones: at most, the longest and the shortest step
 FLAT = 1e-9  # of the bend of a cost, which keeps it solvable where nothing is preferred
@@ -46,6 +48,14 @@ class Followed:
     stretch: tuple[float, float]
 
 
+class Lost(Exception):
+    """No posture beside q has the pose at s."""
+
+    def __init__(self, s: float, q: Array) -> None:
+        super().__init__(s)
+        self.s, self.q = s, q
+
+
 class Follower:
     """Follows courses of a frame by a robot.
 
@@ -62,14 +72,14 @@ class Follower:
         self._problem, self._dyn = pose_problem(robot, frame, mask, TIGHT), compile(robot)
         self._prefer = None if robot.follows else preference(robot, self._problem, prefer, "move")
         self._counts = self._problem.weights > 0.0
+        self._free = robot.nv - int(self._counts.sum())  # directions of the joints that the tool does not need
 
     def follow(self, course: ToolCourse, q0: Array, position: float, rotation: float) -> Followed:
         """Joint positions from q0 along a course, from which the tool deviates by no more, in m and rad."""
         from scipy.interpolate import make_interp_spline
 
         s = np.linspace(0.0, 1.0, FIRST + 1)
-        q = self._continued(course, s, q0)
-        q = self._better(course, s, q)
+        q = self._better(course, s, self._posed(course, s, q0))
         while True:
             curve = make_interp_spline(s, q, k=self.degree, axis=0)
             fine = np.linspace(0.0, 1.0, BETWEEN * (len(s) - 1) + 1)
@@ -86,7 +96,7 @@ class Follower:
             reached = self._reached(course.poses(s[1:]), curve(s[1:]))
             if not reached.converged.all():
                 k = int(np.argmin(reached.converged)) + 1
-                raise self._lost(course, float(s[k]), curve(s[k - 1]))
+                raise self._lost(course, Lost(float(s[k]), curve(s[k - 1])))
             q = np.vstack([q0, reached.q])
 
     def within(self, q: Array) -> str:
@@ -117,7 +127,28 @@ class Follower:
         found = self._problem.solve(T, self._problem.inside(self._whole(q)), ITERATIONS)
         return found._replace(q=found.q[:, self._problem.leads])
 
-    def _continued(self, course: ToolCourse, s: Array, q0: Array) -> Array:
+    def _posed(self, course: ToolCourse, s: Array, q0: Array) -> Array:
+        """Positions at s; where those of least motion lead into a limit or a singular posture, others on the way."""
+        try:
+            return self._continued(course, s, q0)
+        except Lost as lost:
+            first = lost
+        if not self._reachable(course, 1.0, first.q):
+            raise self._beyond(course, first, "the goal")
+        leanings = [preference(self.robot, self._problem, "manipulability", "move"), self._prefer]
+        for leaning in leanings if self._free > 0 and not self.robot.follows else []:
+            with suppress(Lost):
+                return self._continued(course, s, q0, leaning)
+        raise self._lost(course, first)
+
+    def _leaned(self, T: Array, q: Array, leaning: Preference) -> Array:
+        """A posture in which the tool stays, some way towards what is preferred."""
+        step = null_step(self._problem, q[None], *leaning.slopes(q[None]))
+        size = float(np.abs(step).max())
+        reached = self._reached(T, self._problem.inside(q + step * min(1.0, LEANS / max(size, LEANS))))
+        return reached.q[0] if reached.converged[0] else q
+
+    def _continued(self, course: ToolCourse, s: Array, q0: Array, leaning: Preference | None = None) -> Array:
         """Positions at s, each from the ones before, so that no joint leaps to another solution."""
         q, step = [q0], np.zeros_like(q0)
         for a, b in pairwise(s.tolist()):
@@ -133,13 +164,13 @@ class Follower:
                     parts *= 4
                     step = np.zeros_like(q0)
                 else:
-                    raise self._lost(course, to, here)
-            q.append(here)
+                    raise Lost(to, here)
+            q.append(here if leaning is None else self._leaned(course.poses(np.array([b])), here, leaning))
         return np.array(q)
 
     def _better(self, course: ToolCourse, s: Array, q: Array) -> Array:
         """The same with what is free used well: least motion and most preferred positions along the whole course."""
-        free, prefer = q.shape[1] - int(self._counts.sum()), self._prefer
+        free, prefer = self._free, self._prefer
         if prefer is None or free <= 0:
             return q
         h, cost = float(s[1] - s[0]), self._cost(s, q)
@@ -178,28 +209,36 @@ class Follower:
         share, at = self._stretch(s, q)
         return f"The robot is nearly singular {place(course, at)} ({share:.2g})." if share < SINGULAR else ""
 
-    def _lost(self, course: ToolCourse, s: float, q: Array) -> InputError:
-        """Why the tool cannot go on from q: out of reach, at a limit, or singular."""
-        where, T = place(course, s), course.poses(np.array(s))
-        held = self._problem.at_limits(self._whole(q))
-        elsewhere = inverse_kinematics(self.robot, self.frame, T, q, mask=self._problem.weights, restarts=40)
-        if not elsewhere.converged:
-            limit = f" with {' and '.join(held)}" if held else ""
-            return InputError(
-                f"move: the tool gets no further than {where}: beyond, the pose is out of reach{limit}. Choose another"
-                " goal, or start in another posture."
-            )
+    def _reachable(self, course: ToolCourse, s: float, q: Array) -> bool:
+        """Whether some posture has the pose at s."""
+        T = course.poses(np.array(s))
+        return bool(inverse_kinematics(self.robot, self.frame, T, q, mask=self._problem.weights, restarts=40).converged)
+
+    def _beyond(self, course: ToolCourse, lost: Lost, what: str) -> InputError:
+        held = self._problem.at_limits(self._whole(lost.q))
+        limit = f", with {' and '.join(held)}" if held else ""
+        return InputError(
+            f"move: {what} is out of reach: the tool gets no further than {place(course, lost.s)}{limit}. Choose"
+            " another goal, or start in another posture."
+        )
+
+    def _lost(self, course: ToolCourse, lost: Lost) -> InputError:
+        """Why the tool cannot go on: out of reach, at a limit, or singular."""
+        if not self._reachable(course, lost.s, lost.q):
+            return self._beyond(course, lost, "a part of the way")
+        where, held = place(course, lost.s), self._problem.at_limits(self._whole(lost.q))
         if held:
             return InputError(
                 f"move: the tool cannot go on {where}: {' and '.join(held)}. Another posture of the joints reaches the"
                 " pose there, but not without leaving the course. Start in another posture, such as one that"
                 " inverse_kinematics finds for the goal."
             )
-        share = self._stretch(np.array([s]), q[None])[0]
+        share = self._stretch(np.array([lost.s]), lost.q[None])[0]
+        singular = "the robot is singular there" if share < SINGULAR else "no posture beside the last one was found"
         return InputError(
-            f"move: the tool cannot go on {where}: the robot is singular there (its joints move the tool"
-            f" {share:.2g} times as much in the worst direction as in the best), and would have to change its posture."
-            " Go by another course, let a direction free (mask=), or start in another posture."
+            f"move: the tool cannot go on {where}: {singular} (its joints move the tool {share:.2g} times as much in"
+            " the worst direction as in the best), and it would have to leap to another one. Go by another course,"
+            " let a direction free (mask=), or start in another posture."
         )
 
 

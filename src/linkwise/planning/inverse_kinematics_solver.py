@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 HARDER, SOFTER = 8.0, 0.2  # factors of the damping after a step that failed, and after one that helped
 STUCK = 1e8  # a damping at which a row is given up
 SAME = 1e-6  # rad or m, by which closed loops may be off what was found, and joints off their limits
-NEAR = 1e-4  # rad or m from a limit, at which a joint is said to be at it
+NEAR = 2e-3  # rad or m from a limit, at which a joint is said to be at it
 WIDE = 1e3  # a bound for joints without limits, so that differences stay finite
 
 

@@ -103,7 +103,7 @@ def settled(problem: PoseProblem, T: Array, reached: Found, prefer: Preference) 
     for _ in range(ROUNDS):
         if not len(rows):
             break
-        step = _step(problem, q, *prefer.slopes(q))
+        step = null_step(problem, q, *prefer.slopes(q))
         size = np.maximum(np.abs(step).max(axis=1), 1e-300)
         tried = problem.inside(q + step * np.minimum(scale, STRIDE / size)[:, None])
         again = problem.solve(T[rows], tried, 30)
@@ -118,7 +118,7 @@ def settled(problem: PoseProblem, T: Array, reached: Found, prefer: Preference) 
     return found
 
 
-def _step(problem: PoseProblem, q: Array, gradient: Array, bend: Array) -> Array:
+def null_step(problem: PoseProblem, q: Array, gradient: Array, bend: Array) -> Array:
     """Newton's step within the null space of the frame's Jacobian; joints at a limit that would leave it stay."""
     at, to = (np.array(x, dtype=int) for x in zip(*problem.singles, strict=True))
     low, high = q[:, at] <= problem.lower[at] + 1e-9, q[:, at] >= problem.upper[at] - 1e-9

@@ -76,8 +76,8 @@ def table(count: int, arms: Sequence[str] = ARMS, solvers: Sequence[str | None] 
             }  # fmt: skip
             found[f"{name} {solver or 'default'}"] = row
             print(
-                f"{name:8} {solver or 'default':8} {row['converged']:3} of {count} converged, {row['infeasible']} called"
-                f" infeasible, median {row['median']:.2f} s (cpu {row['median cpu']:.2f} s), slowest"
+                f"{name:8} {solver or 'default':8} {row['converged']:3} of {count} converged, {row['infeasible']}"
+                f" called infeasible, median {row['median']:.2f} s (cpu {row['median cpu']:.2f} s), slowest"
                 f" {row['slowest']:.1f} s",
                 flush=True,
             )

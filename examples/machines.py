@@ -51,7 +51,7 @@ def ur5():
     limits = [lw.limit.clearance(f"wrist_{k}_link", 0.1, sphere=ball) for k in (1, 3)]
     limits += [lw.limit.joints("position", "velocity", "effort", effort_rate=1500.0)]
     start, goal = ([turn, -0.9, 1.3, -0.4, 1.6, 0.0] for turn in (-2.6, -0.6))
-    plan = lw.plan(robot, start, goal, subject_to=limits, control_points=12, solver="uno")
+    plan = lw.plan(robot, start, goal, subject_to=limits, control_points=12)
     return plan, {"trace": "tool0"}
 
 
@@ -76,7 +76,7 @@ def delta():
     limits = [lw.limit.via(s, frame="platform", position=p) for s, p in over.items()]
     limits += [lw.limit.joints(effort=6.0, effort_rate=400.0)]
     start, goal = [-0.08, 0.0, low], [0.08, 0.0, low]
-    return lw.plan(robot, start, goal, subject_to=limits, solver="uno"), {"trace": "platform"}
+    return lw.plan(robot, start, goal, subject_to=limits), {"trace": "platform"}
 
 
 def elastic():
@@ -138,7 +138,7 @@ def hybrid():
     home = robot.q({"arm_joint2": 0.7, "arm_joint4": 1.3, "arm_joint6": 0.6})
     s, steps = np.linspace(0.0, 2.0 * np.pi, 9), np.zeros((9, 13))
     steps[:, [0, 3, 5, 6]] = np.outer(np.sin(s), [0.06, 0.15, 0.2, 0.9])
-    steps[:, [1, 9]] = np.outer(1.0 - np.cos(s), [-0.06, 0.4])
+    steps[:, [1, 9]] = np.outer(1.0 - np.cos(s), [-0.06, 0.39])
     points = lw.compile(robot).integrate(home, steps, 1.0)
     return lw.retime(robot, points, effort=300.0), {"trace": "arm_tool"}
 

@@ -164,11 +164,11 @@ def test_a_weak_ankle(solver):
 
 def test_a_walk_that_was_stopped_says_so():
     found = walk(solver="scipy", iterations=1, progress=False)
-    assert found.status == "stopped"
+    assert found.status == "gave up"
     assert not found.converged
     assert found.violations()
     assert {w.kind for w in found.violations()} <= set(lw.walking.KINDS)
-    assert "stopped" in repr(found)
+    assert "gave up" in repr(found)
 
 
 def test_forces_are_in_weights_of_the_body_without_its_loads():
@@ -251,7 +251,9 @@ def test_what_soft_constraints_break_is_told():
     joints = found.violations(kind="torque")
     assert len({w.name for w in joints}) == len(joints) > 1
     assert joints == sorted(joints, key=lambda w: -w.beyond)
-    assert str(next(w for w in found.violations() if w.kind == "knee")).endswith("rad off in swing, at 60 % of the step")
+    assert str(next(w for w in found.violations() if w.kind == "knee")).endswith(
+        "rad off in swing, at 60 % of the step"
+    )
     with pytest.raises(LinkwiseError, match="'torque'"):
         found.violations(kind="torques")
 

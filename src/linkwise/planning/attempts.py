@@ -1,4 +1,4 @@
-"""Solve, and where that fails solve again: from other motions, by other solvers, until one converges or all is tried."""
+"""Solve, and where that fails solve again: from other motions and by other solvers, until one converges."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from linkwise.planning.relaxed import nearest
 from linkwise.planning.result import Plan
 from linkwise.planning.term_and_constraint import Sum
 from linkwise.planning.terms import effort
-from linkwise.planning.transcription import Violation
+from linkwise.planning.transcription import ROUNDING, Violation
 
 ROUNDS = 8  # of adding constraint points
 COARSE, SLIGHT = 20, 1e-3  # control points of a first approach, and how little the objective counts there
 CLEAR_STARTS = 2  # ways among obstacles, of which one keeps all limits
 STARTS = 3  # from so many no motion is found before it is said that there is none
 FINE = 0.2  # of the tolerance, towards which points are added
-KEPT = 1e-8  # beyond a limit: what rounding leaves
 SLOWER = (0.5, 1.0, 2.5)  # times its violation: by how much a motion is slowed down to be within its limits
 
 
@@ -153,8 +152,9 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
         curve = slow_enough(problem, found.curve) if found.clear else found.curve
         return found._replace(curve=curve, largest=problem.largest_violation(curve))
     variables, grid = problem.variables(curve.duration), problem.grid
+    good: Solution | None = None
     spent = 0.0
-    for k in range(ROUNDS if how.refine else 1):
+    for k in range(1, ROUNDS + 1 if how.refine else 2):
         program = problem.program(variables, grid)
         warm = program.multipliers(duals) if duals else None
         answer = solvers.solve(
@@ -165,18 +165,24 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
         curve = variables.curve(answer.x)
         largest = problem.largest_violation(curve)
         status, message = answer.status, answer.message
+        if status != "converged" and good is not None and not how.monitor.reason:
+            break
+        found = Solution(problem, curve, status, message, program, duals, largest, k, name)
+        good = found if status == "converged" and largest.violation <= how.tolerance else good
         if status != "converged" or largest.violation <= FINE * how.tolerance or not how.refine:
             break
         finer = problem.refined(curve, grid, FINE * how.tolerance)
         if len(finer) == len(grid):
             break
         grid = finer
-    if status == "converged" and how.refine and largest.violation > how.tolerance:
-        status, message = "gave up", "limits are exceeded between points"
-    if status == "converged" and how.refine:
-        curve, largest = within(problem, program, curve, largest, how.tolerance)
-    program.seconds = spent
-    return Solution(problem, curve, status, message, program, tuple(duals), largest, k + 1, name)
+    found = good or found
+    found.program.seconds = spent
+    if not how.refine or not found.converged:
+        return found
+    if good is None:
+        return found._replace(status="gave up", message="limits are exceeded between points")
+    curve, largest = within(problem, found.program, found.curve, found.largest, how.tolerance)
+    return found._replace(curve=curve, largest=largest)
 
 
 def within(
@@ -185,11 +191,11 @@ def within(
     """The motion, a little slower where that brings it within all limits between points too."""
     for share in SLOWER:
         longer = curve.duration * (1.0 + min(share * largest.violation, tolerance))
-        if not KEPT < largest.violation <= tolerance or not longer <= program.variables.upper[-1]:
+        if not ROUNDING < largest.violation <= tolerance or not longer <= program.variables.upper[-1]:
             break
         slower = Curve(curve.basis, curve.points, longer)
         judged = problem.largest_violation(slower)
-        if judged.violation <= KEPT:
+        if judged.violation <= ROUNDING:
             return slower, judged
     return curve, largest
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ def _meta(plan: Plan) -> dict[str, Any]:
     return {
         "linkwise": __version__, "robot": to_toml(plan.robot), "degree": plan.curve.basis.degree,
         "duration": plan.duration, "objective": plan.objective, "status": plan.status,
-        "worst": [plan.largest_violation.violation, plan.largest_violation.name, plan.largest_violation.t], "terms": dict(plan.terms),
+        "worst": list(astuple(plan.largest_violation)), "terms": dict(plan.terms),
         "multipliers": dict(plan.multipliers), "facts": dict(plan.facts), "duals": [list(d) for d in plan.duals],
         "about": [list(x) for x in plan.chart.about], "notes": list(plan.notes), **_surroundings(plan.carrier),
         "scenes": [kept(scene) for scene in plan.scenes],

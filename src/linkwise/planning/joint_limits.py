@@ -137,9 +137,9 @@ def joints(*kinds: str, **values: Any) -> JointLimits:
     Kinds are "position", "velocity", "acceleration", "jerk", "effort", "effort_rate" and "power" of joints, and the
     "deflection" of springs in elastic drives. A kind that is named takes the robot's own limits; joints without one are
     free. Motion is limited of all joints, in loops of those that follow too, the rest of drives. A kind that is given
-    has these: `lw.limit.joints("position", effort=10.0, velocity={"elbow": 2.0})`, for positions
-    pairs by joint. Without any kind, `lw.limit.joints()`, all limits that the robot has hold. Efforts respect the torque-speed curves of drives. Positions bound the control points, so that they
-    hold all along the curve.
+    has these: `lw.limit.joints("position", effort=10.0, velocity={"elbow": 2.0})`, for positions pairs by joint.
+    Without any kind, `lw.limit.joints()`, all limits that the robot has hold. Efforts respect the torque-speed curves
+    of drives. Positions bound the control points, so that they hold all along the curve.
     """
     every = (*kinds, *values)
     for kind in every:

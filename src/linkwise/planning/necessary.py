@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _rows_at(problem: Problem, groups: Sequence[Rows], end: _End, free: float) -
     """Rows at an end as numbers, where derivatives that are free have some value."""
     z = np.where(np.isnan(end.values), free, end.values)
     t = end.s * (problem.duration or 0.0)
-    point = problem.surroundings.point(problem.robot, z.tolist(), end.s, (), t)
+    point = cast(Any, problem.surroundings.point)(problem.robot, z.tolist(), end.s, (), t)  # numbers, not nodes
     found = []
     for group in groups:
         point.data = group.data(np.array([end.s]))[0].tolist() if group.data else []

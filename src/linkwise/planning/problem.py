@@ -144,7 +144,8 @@ class Problem(Transcription):
         if out.any():
             k, j = np.argwhere(out)[0]
             which = "start" if k < self.basis.count / 2 else "goal"
+            at = self.ends.fixed[k, j] + 0.0  # no minus before a zero
             raise InputError(
-                f"{which}: joint {self.chart.names[j]!r} is to be at {self.ends.fixed[k, j] + 0.0:g}, outside of its limits"
+                f"{which}: joint {self.chart.names[j]!r} is to be at {at:g}, outside of its limits"
                 f" {lower[k, j]:g} to {upper[k, j]:g}. Choose another {which}."
             )

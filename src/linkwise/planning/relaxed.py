@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def nearest(problem: Problem, curve: Curve, monitor: solvers.Monitor, iterations
     if not np.isfinite(over):
         return Nearest(curve, np.inf, False)
     start = np.append(x, ROOM * over + 1e-3)
-    how = {"tolerance": 1e-6, "iterations": iterations}
-    answer = solvers.solve("scipy", Relaxed(program, x), start, monitor, **how)
+    widened = cast(Program, Relaxed(program, x))  # as far as solvers can see
+    answer = solvers.solve("scipy", widened, start, monitor, tolerance=1e-6, iterations=iterations)
     at = np.clip(answer.x[:-1], program.lower, program.upper)
     return Nearest(variables.curve(at), program.infeasibility(at), answer.status == "converged")

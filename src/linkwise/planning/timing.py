@@ -55,8 +55,8 @@ def retime(
     is a local optimum, found by an interior-point method, in which torques (or accelerations) are continuous from rest
     to rest. So it is where drives are elastic, whose torques depend on the fourth derivative of the path's parameter,
     and where a base moves or loads act, since torques then depend on the time at which the robot is somewhere. Limits
-    are checked on a grid eight times finer, and the timing is refined where they are exceeded by more than 0.1 %. A path
-    that leads a joint out of its range, or that a drive is too weak for, is refused with the joint, place and figure.
+    are checked on a grid eight times finer, and the timing is refined where they are exceeded by more than 0.1 %. A
+    path that leads a joint out of its range, or that a drive is too weak for, is refused with joint, place and figure.
 
     Args:
         robot: any machine all of whose motion drives determine; friction is counted. A floating base that nothing

@@ -20,6 +20,8 @@ from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.variables import Objective, Variables
 from linkwise.robot.robot import Robot
 
+ROUNDING = 1e-8  # beyond a limit: what is none
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -30,7 +32,7 @@ class Violation:
     t: float
 
     def __str__(self) -> str:
-        if not self.name:
+        if self.violation <= ROUNDING:
             return "all constraints are kept"
         return f"{self.name} at t = {self.t:.4g} s is {100.0 * self.violation:.3g} % beyond its limit"
 

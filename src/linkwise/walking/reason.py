@@ -51,7 +51,9 @@ def reason(found: Walk, progress: bool = True) -> Reason:
     monitor, name = Monitor(KEPT, None, "reason", progress), chosen(None)[0]
     habit = HABITS[name]
     try:
-        tried = solved(stronger, Settings(name, monitor, KEPT, TRIES), first_curve(stronger, None, habit.carried), False)
+        tried = solved(
+            stronger, Settings(name, monitor, KEPT, TRIES), first_curve(stronger, None, habit.carried), False
+        )
     finally:
         monitor.done()
     strength = tried.violation <= KEPT

@@ -35,17 +35,19 @@ class Habit(NamedTuple):
         tolerance: for one of 1e-3.
         iterations: at most.
         carried: whether it starts from a person who is carried along upright, in place of one who stands still.
+        last: whether others are tried before it on a stride of two steps, with twice the variables.
     """
 
     feasible_first: bool
     tolerance: float = 1.0
     iterations: int = 300
     carried: bool = False
+    last: bool = False
 
 
 # SciPy's leaves a barrier of a tenth of its tolerance at every bound; Uno goes astray from standing still, where so
 # much is zero that its first step is decided by rounding
-HABITS = {"ipopt": Habit(False), "uno": Habit(True, carried=True), "scipy": Habit(False, 1e-2, 500)}
+HABITS = {"ipopt": Habit(False), "uno": Habit(True, carried=True, last=True), "scipy": Habit(False, 1e-2, 500)}
 
 
 def walk(
@@ -82,8 +84,8 @@ def walk(
         person: who walks; a man of 73 kg and 1.741 m if none is given.
         speed: m/s.
         step: length of a step, m; that of `natural_step`, by speed and height, if not given.
-        solver: "uno" or "ipopt", where they are installed, or "scipy". The first of these that is there if not given;
-            where it gives up, the others are tried.
+        solver: "uno" or "ipopt", where they are installed, or "scipy". The first of these that is there if not given,
+            of a stride of two steps Uno last; where it gives up, the others are tried.
         smooth: mirror accelerations too, with 8 control points and half the slip.
         control_points: of each joint in a step: 6, or 8 if smooth or if there are two steps.
         points: of the grid on which constraints hold, with the two fractions that follow among them; 41 keep them
@@ -112,7 +114,7 @@ def walk(
         raise InputError(f"walk: expected a Person first, got {person!r}. Make one with lw.walking.Person(mass=73).")
     if steps is None:
         steps = 1 if someone.is_symmetric else 2
-    names = chosen(solver)
+    names = sorted(chosen(solver), key=lambda name: HABITS[name].last and steps == 2)
     pace = positive(speed, "speed")
     slip = {"slip": 0.05} if smooth else {}
     problem = Problem(

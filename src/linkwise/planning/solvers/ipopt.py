@@ -34,8 +34,8 @@ def solve(
         options["max_wall_time"] = max(monitor.left, 1e-3)
     start: dict[str, Any] = {"x0": x}
     if warm is not None and len(warm) == p.m:
-        options |= {"warm_start_init_point": "yes", "mu_init": 1e-6, "mu_strategy": "monotone"}
-        options |= {f"warm_start_{k}": 1e-8 for k in ("bound_push", "mult_bound_push", "slack_bound_push")}
+        options |= {"warm_start_init_point": "yes", "mu_init": 1e-7, "mu_strategy": "monotone"}
+        options |= {f"warm_start_{k}": 1e-6 for k in ("bound_push", "mult_bound_push", "slack_bound_push")}
         start["lam_g0"] = warm
     settings = {
         "grad_f": functions["grad_f"], "jac_g": functions["jac_g"], "hess_lag": functions["hess_lag"],
@@ -132,7 +132,7 @@ def _functions(p: Program, monitor: Monitor) -> dict[str, Any]:
         "jac_g": Call("jac_g", point, {"g": dense(p.m), "jac_g_x": jac}, slopes),
         "hess_lag": Call("hess_lag", {**point, "lam_f": dense(1), "lam_g": dense(p.m)},
                          {"triu_hess_gamma_x_x": hess}, curvature),
-        "watch": Call("watch", watched, {"stop": dense(1)}, lambda *_: [int(bool(monitor.reason) or monitor.settled())]),
+        "watch": Call("watch", watched, {"stop": dense(1)}, lambda *_: [int(monitor.ends)]),
     }  # fmt: skip
 
 

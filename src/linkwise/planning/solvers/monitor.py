@@ -84,9 +84,14 @@ class Monitor:
             self._line.write(f"{self.label}: {self.iterations} iterations, objective {f:.6g}, violation {error:.1e}")
         if not self.reason and self.out_of_time:
             self.reason = "out of time"
-        if self.reason or self.settled():
+        if self.ends:
             raise Stop(self.reason or "settled")
         return found
+
+    @property
+    def ends(self) -> bool:
+        """Whether a solver is to come to an end."""
+        return bool(self.reason) or self.settled()
 
     def settled(self, iterations: int = 30, change: float = 1e-9) -> bool:
         """Whether the objective has not changed for so long, with all rows kept: rounding leaves nothing to gain.

@@ -21,6 +21,7 @@ from scipy.interpolate import CubicSpline
 
 import linkwise as lw
 from linkwise import motion, walking
+from linkwise.planning.certified import LeastDistance
 from linkwise.planning.constraints import base_motion
 from linkwise.planning.point import Point
 from linkwise.robot import Course, Curve, Diagnostic, HeightField
@@ -234,6 +235,10 @@ ONES = {
         None,
     ),
     "clearance": (clearance, lambda c: (c.pairs, c.left_out, c.covers, c.reach, c(c.scene.robot.q()))),
+    "least distance": (
+        lambda: LeastDistance(0.01, ("forearm", "post"), 0.2, 0.0104),
+        lambda found: (float(found), str(found)),
+    ),
     "what clearance looks at": (lambda: [clearance().covers, *clearance().left_out], None),
     "robots": (
         lambda: [lw.load(n) for n in lw.list_robots()],
@@ -337,6 +342,7 @@ ONES = {
             lw.planning.State([0.0, 1.0]),
             lw.limit.via(0.5, {"joint1": 1.0}),
             lw.limit.clearance("tool", 0.1, half_space=((0, 0, 1), 0.0)),
+            lw.limit.clearance(lw.Shape("post", "sphere", 0.1), 0.01),
             lw.cost.reaction("joint1"),
             lw.cost.tool_path("tool", line=([0, 0, 0], [1, 0, 0])),
             lw.limit.tool_path("tool", line=([0, 0, 0], [1, 0, 0]), tolerance=0.1),

@@ -81,7 +81,7 @@ def plan(
       linkwise plan rr fast.toml --plot fast.png
       linkwise plan arm.urdf pick.toml -o pick.csv --step 0.004
       linkwise plan arm.urdf pick.toml --solver uno --guess last.npz -o next.npz
-      linkwise plan arm7 --start joint2=0.6 --start joint4=1.2 --by 0 -0.3 0 --tool-speed 0.25 -o line.csv
+      linkwise plan arm7 --start joint2=0.6 --start joint4=1.2 --by 0 -0.3 0 -o line.csv
     """
     from linkwise.planning.planner import plan as solve
     from linkwise.planning.problem_file import read_problem

@@ -43,9 +43,8 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
         raise InputError(f"guess: expected a Plan, positions (k, {n}) or a duration, got {guess!r}.")
     else:
         shape = _line(problem)
-        several = (
-            problem.chart.sought and len(problem.instants) > 1
-        )  # what reaches a frame opens loops, and the reverse
+        # what reaches a frame opens loops, or moves feet, and the reverse
+        several = (problem.chart.sought or problem.chart.stances) and len(problem.instants) > 1
         for _ in range(PASSES if several else 1):
             shape = _through(problem, shape)
         shape = _closable(problem, shape)

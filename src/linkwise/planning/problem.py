@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +12,13 @@ import numpy as np
 from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of
+from linkwise.planning.contact_rows import contact_rows
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.ends import Ends, State, ends
 from linkwise.planning.free_base import free_base_rows
 from linkwise.planning.kernels import PointKernel, Surroundings, surroundings
 from linkwise.planning.loop_closure import closure_rows
-from linkwise.planning.rows import Rows
+from linkwise.planning.rows import LinearRows, Rows
 from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.transcription import Transcription
 from linkwise.planning.variables import Variables
@@ -81,10 +82,30 @@ class Problem(Transcription):
     def rows(self) -> list[Rows]:
         """What is asked for, and what loops, ends and a base that nothing drives ask for."""
         closure = closure_rows(self.chart, self.basis, self.ends.fixed)
-        begin = (self.start or State(qd=None)).values(self.chart, "start")[:2]
-        base = free_base_rows(self.chart, self.basis, begin, self.environment)
+        ends = [(x or State(qd=None)).values(self.chart, "end") for x in (self.start, self.goal)]
+        base = free_base_rows(self.chart, self.basis, ends[0][:2], self.environment)
         asked = [r for c in self.constraints for r in c.rows(self.robot)]
-        return [*asked, *self.ends.rows, *closure, *base]
+        return [*asked, *self.ends.rows, *closure, *base, *contact_rows(self.chart, self.basis, *ends)]
+
+    @property
+    def exact(self) -> bool | None:
+        return True if self.chart.stances else None
+
+    @property
+    def ranges(self) -> tuple[Array, Array]:
+        lower = [-np.inf] * self.chart.moving + [x for stance in self.chart.stances for x in stance.lower]
+        return np.array(lower), np.full(self.chart.n, np.inf)
+
+    @cached_property
+    def linear(self) -> list[LinearRows]:
+        return [self._widened(r) for c in self.constraints for r in c.linear(self.robot, self.basis)]
+
+    def _widened(self, rows: LinearRows) -> LinearRows:
+        """Rows of control points of positions, as of all numbers."""
+        more = self.chart.n - self.chart.moving
+        every = rows.matrix.reshape(len(rows.matrix), self.basis.count, -1)
+        every = np.pad(every, ((0, 0), (0, 0), (0, more))) if every.shape[2] == self.chart.moving else every
+        return replace(rows, matrix=every.reshape(len(every), -1))
 
     @property
     def quadrature(self) -> tuple[Array, Array]:

@@ -11,7 +11,8 @@ import numpy as np
 from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
-from linkwise.planning.curve import Basis
+from linkwise.planning.chart import Chart
+from linkwise.planning.contact import Contact, space, with_contacts
 from linkwise.planning.drives import check_driven
 from linkwise.planning.ends import state_of
 from linkwise.planning.former_base import base_of
@@ -44,21 +45,28 @@ def problem_of(
     seconds, between = _duration(duration)
     whole(points, "points", 1)
     begin, end = state_of(start, "start"), state_of(goal, "goal")
-    chart, begin, end = ends_of(robot, begin, end, [c.ranges(robot) for c in constraints])
-    basis = Basis.uniform(3 if degree is None else degree, count)
+    stands = any(isinstance(c, Contact) for c in constraints)
+    chart, begin, end = ends_of(robot, begin, end, [c.ranges(robot) for c in constraints], stands)
+    chart = with_contacts(chart, constraints, begin)
+    basis = space(_degree(chart) if degree is None else degree, count, chart)
     environment = Environment.of(robot, base_of(constraints, robot, seconds, base_motion), external)
     problem = Problem(
         chart.robot, begin, end, terms, constraints, basis, seconds, between, points, {}, chart, environment
     )
     _ = problem.ends, problem.rows, problem.box
     if degree is None and problem.orders > basis.degree:  # a curve whose highest derivative has no jumps
-        return replace(problem, basis=Basis.uniform(min(problem.orders, HIGHEST), count))
+        return replace(problem, basis=space(min(problem.orders, HIGHEST), count, chart))
     if problem.orders > basis.degree + 1:
         raise InputError(
             f"degree: expected at least {problem.orders - 1}, as terms and constraints depend on derivative"
             f" {problem.orders - 1} of positions, got {basis.degree}, a curve on which it is zero."
         )
     return problem
+
+
+def _degree(chart: Chart) -> int:
+    """Of curves, unless users say: contacts stay in place the better, the smoother they are."""
+    return 4 if chart.stances else 3
 
 
 def _check_robot(robot: Any) -> None:

@@ -69,6 +69,11 @@ class Transcription:
         return np.full(len(self.names), -np.inf), np.full(len(self.names), np.inf)
 
     @property
+    def exact(self) -> bool | None:
+        """Whether second derivatives are exact; None where the duration decides."""
+        return None
+
+    @property
     def surroundings(self) -> Surroundings:
         """What instants are told besides the motion."""
         raise NotImplementedError
@@ -144,7 +149,8 @@ class Transcription:
         """Bounds of the numbers on splines."""
         lower, upper = self.ranges
         for low, high in (b for c in self.constraints if (b := c.box(self.robot)) is not None):
-            lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+            own = slice(len(low))  # contacts have further numbers
+            lower[own], upper[own] = np.maximum(lower[own], low), np.minimum(upper[own], high)
         if (wrong := lower > upper).any():
             k = int(np.argmax(wrong))
             raise InputError(
@@ -165,7 +171,7 @@ class Transcription:
     def program(self, variables: Variables, grid: Array) -> Program:
         """The program with constraint points at `grid`."""
         samples = self.held if grid is self.grid else self.samples(grid)
-        return Program(variables, self.objective, samples, self.linear)
+        return Program(variables, self.objective, samples, self.linear, self.exact)
 
     # ---- judgement
 

@@ -21,11 +21,12 @@ from linkwise.planning.loop_closure import closure_rows
 from linkwise.planning.rows import LinearRows, Rows
 from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.transcription import Transcription
-from linkwise.planning.variables import Variables
+from linkwise.planning.variables import Objective, Variables
 from linkwise.robot.robot import Robot
 
 GAUSS = 5  # points of integrals in a span
 FINER = 8  # times the grid on which a motion is judged
+DAMPING = 1e-2  # of second derivatives where contacts stand
 REACH = 30.0  # a free duration stays within this factor of the guess
 
 
@@ -86,6 +87,11 @@ class Problem(Transcription):
         base = free_base_rows(self.chart, self.basis, ends[0][:2], self.environment)
         asked = [r for c in self.constraints for r in c.rows(self.robot)]
         return [*asked, *self.ends.rows, *closure, *base, *contact_rows(self.chart, self.basis, *ends)]
+
+    @cached_property
+    def objective(self) -> Objective:
+        """The sum of terms. How contacts share what they hold it may leave open: solvers then stay where they are."""
+        return replace(self._objective(self.minimize), damping=DAMPING if self.chart.stances else 0.0)
 
     @property
     def exact(self) -> bool | None:

@@ -104,14 +104,8 @@ def contact(
     if not isinstance(frame, str):
         raise InputError(f"contact: expected the name of a frame or link, got {frame!r}.")
     phases = _phases(during, what)
-    places = list(at) if isinstance(at, (list, tuple)) and len(at) == len(phases) and np.ndim(at[0]) != 0 else None
-    if isinstance(at, (list, tuple)) and any(x is None for x in at):
-        places = list(at)
-    every = [at] * len(phases) if places is None else places
-    if len(every) != len(phases):
-        raise InputError(f"{what} at: expected a place, or one for each of {len(phases)} phases, got {at!r}.")
     return Contact(
-        frame, phases, tuple(every), None if sole is None else _numbers(sole, what), positive(friction, what),
+        frame, phases, _places(at, len(phases), what), None if sole is None else _numbers(sole, what), positive(friction, what),
         None if torsion is None else positive(torsion, f"{what} torsion"),
         None if normal is None else vector(normal, f"{what} normal"), positive(slip, f"{what} slip"),
         0.0 if lift == 0 else positive(lift, f"{what} lift"),
@@ -132,6 +126,16 @@ def _phases(during: Any, what: str) -> tuple[tuple[float, float], ...]:
     return tuple(pairs)
 
 
+def _places(at: Any, count: int, what: str) -> tuple[Any, ...]:
+    """A place for each phase, from one for all or a list."""
+    several = isinstance(at, (list, tuple)) and any(x is None or np.ndim(x) or isinstance(x, Pose) for x in at)
+    if not several or _matrix(at) is not None:
+        return (at,) * count
+    if len(at) != count:
+        raise InputError(f"{what} at: expected a place, or a list of {count}, one for each phase, got {at!r}.")
+    return tuple(at)
+
+
 def _numbers(sole: Any, what: str) -> Array:
     try:
         found = np.asarray(sole, dtype=float)
@@ -145,10 +149,8 @@ def _numbers(sole: Any, what: str) -> Array:
 
 def _place(what: str, given: Any, here: Array | None) -> Array:
     """A pose (4, 4), from what users give and where the frame is at the start."""
-    if isinstance(given, Pose):
-        given = given.matrix()
-    if np.shape(given) == (4, 4):
-        T = np.asarray(given, dtype=float)
+    T = _matrix(given)
+    if T is not None:
         if not np.allclose(T[:3, :3] @ T[:3, :3].T, np.eye(3), atol=1e-6):
             raise InputError(f"{what}: expected a 4 by 4 matrix with a rotation, got {given!r}.")
         return T
@@ -158,6 +160,15 @@ def _place(what: str, given: Any, here: Array | None) -> Array:
     if given is not None:
         T[:3, 3] = vector(given, what)
     return T
+
+
+def _matrix(given: Any) -> Array | None:
+    """The 4 by 4 matrix that was given, or None where it is none."""
+    try:
+        T = np.asarray(given.matrix() if isinstance(given, Pose) else given, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    return T if T.shape == (4, 4) else None
 
 
 def _axes(n: Array, R: Array) -> Array:
@@ -195,12 +206,14 @@ def _grip(corners: Array) -> float:
 # ---- in a problem
 
 
-def with_contacts(chart: Chart, constraints: Sequence[Constraint], start: Any) -> Chart:
+def with_contacts(chart: Chart, constraints: Sequence[Constraint], start: Any, base_motion: Any = None) -> Chart:
     """The chart with the numbers of contacts; `start` is the state at the start, in the chart's numbers."""
     contacts = [c for c in constraints if isinstance(c, Contact)]
     if not contacts:
         return chart
     _check(chart.robot)
+    if base_motion is not None:
+        raise InputError("contact: expected ground that stands still, got base_motion=...")
     q = None if start is None or start.q is None else chart.motion([np.asarray(start.q, dtype=float)])[0]
     names: list[str] = []
     for c in contacts:

@@ -163,6 +163,14 @@ class Point:
         """What contacts exert on their frames, in their axes, with so many rates."""
         return [s.on_frame(six, X) for s, six, X in zip(self.chart.stances, *self._standing(rates), strict=True)]
 
+    def contact(self, name: str) -> Wrench:
+        """What the ground exerts on a contact, about the middle of its sole; z of its axes is the ground's normal."""
+        names = [s.name for s in self.chart.stances]
+        if name not in names:
+            raise UnknownNameError("contact", name, names)
+        six = self.contacts[names.index(name)]
+        return Wrench(Vec3(*six[:3]), Vec3(*six[3:]))
+
     @cached_property
     def contacts(self) -> list[list[Scalar]]:
         """Force and moment of each contact, in its axes about the middle of its sole."""

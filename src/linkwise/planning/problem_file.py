@@ -14,7 +14,7 @@ from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.files import contents
 from linkwise.formats.source import LARGEST, Source
 from linkwise.formats.toml import check_whole_numbers, parsed
-from linkwise.planning import constraints, terms, tool
+from linkwise.planning import constraints, contact, terms, tool
 from linkwise.planning.ends import State
 from linkwise.planning.joint_limits import KINDS, joints
 from linkwise.planning.term_and_constraint import Sum, Term
@@ -34,6 +34,7 @@ LISTS: dict[str, Callable[..., Any]] = {
     "via": tool.via,
     "tool_path": tool.tool_path,
     "clearance": tool.clearance,
+    "contact": contact.contact,
     "passive": constraints.passive,
     "cyclic": constraints.cyclic,
     "mirrored": constraints.mirrored,

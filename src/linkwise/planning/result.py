@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -31,6 +31,8 @@ from linkwise.table import WRENCH, Sampled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from linkwise.view.motion import Motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +280,14 @@ class Plan(Sampled):
         """A page that shows the motion; see `Robot.view`."""
         from linkwise.view.page import view
 
-        return view(self.robot, self, path, **options)
+        return view(self.robot, self.shown(), path, **options)
+
+    def shown(self) -> Motion:
+        """The motion as a viewer takes it, with the forces of contacts."""
+        from linkwise.view.motion import Motion
+
+        forces = {f"contact {name}": self.contact_force(name, self.times()) for name in self.contacts}
+        return replace(Motion.of(self.robot, self), forces=forces)
 
     def __repr__(self) -> str:
         return f"<Plan of {self.robot.name!r}: {self.words}>"

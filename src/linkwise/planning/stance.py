@@ -15,6 +15,7 @@ from linkwise.vector import Mat3, Vec3, cross
 
 FORCE, MOMENT = ("fx", "fy", "fz"), ("mx", "my", "mz")
 SHARE = "share"
+TINY, SWEEPS = 1e-15, 3  # what stands in for contacts where none stands, and how often their shares are mended
 LEVER = 0.1  # m: moments on splines are counted in weights times this
 
 Numbers = tuple[float, float, float]
@@ -170,17 +171,17 @@ def balanced(
         shares: how much each stands.
         missing: force, and moment about the world's origin, in world axes.
     """
-    total = sum(shares[1:], shares[0]) + 1e-12
+    total = sum(shares[1:], shares[0]) + TINY
     points = [X.point(s.middle) for s, X in zip(stances, poses, strict=True)]
     centre = _sum([p * (a / total) for p, a in zip(points, shares, strict=True)])
     levers = [p - centre for p in points]
     S = _spread(stances, shares, levers)
     f, m = missing
     force, left, turn = f * (1.0 / total), m - cross(centre, f), Vec3(0.0, 0.0, 0.0)
-    for _ in range(2):  # once more for what points seemed to hold of it
+    held = sum((a * (s.radius**2) for s, a in zip(stances, shares, strict=True) if not s.is_sole), 0.0 * total)
+    for _ in range(SWEEPS):  # again for what points seemed to hold of it
         u = _solved(S, left)
         turn = turn + u
-        held = sum((a * (s.radius**2) for s, a in zip(stances, shares, strict=True) if not s.is_sole), 0.0 * total)
         left = u * held
     found = []
     for s, X, six, a, d in zip(stances, poses, wrenches, shares, levers, strict=True):
@@ -199,7 +200,8 @@ def _sum(vectors: Sequence[Vec3]) -> Vec3:
 
 def _spread(stances: Sequence[Stance], shares: Sequence[Scalar], levers: Sequence[Vec3]) -> Mat3:
     """sum a_i (|d_i|^2 + rho_i^2 - d_i d_i^T)."""
-    xx = xy = xz = yy = yz = zz = 0.0 * shares[0] + 1e-12
+    xx = yy = zz = 0.0 * shares[0] + TINY
+    xy = xz = yz = 0.0 * shares[0]
     for s, a, d in zip(stances, shares, levers, strict=True):
         own = s.radius**2
         xx = xx + a * (d.y * d.y + d.z * d.z + own)

@@ -5,6 +5,7 @@ import pinocchio as pin
 import pytest
 
 import linkwise as lw
+from examples.standing import FEET, solo
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.motion.environment import Environment
 from linkwise.planning import Plan
@@ -12,7 +13,7 @@ from linkwise.planning.carrier import Carrier
 from linkwise.planning.guess import first_motion
 from linkwise.planning.problem_file import read_problem
 from linkwise.planning.setup import problem_of
-from tests.support.feet import FEET, anyhow, hopper, solo
+from tests.support.feet import anyhow, hopper
 from tests.support.pinocchio_bridge import example, from_pin_tau, model, to_pin_q, to_pin_v
 from tests.support.trees import tree
 
@@ -92,7 +93,7 @@ def test_rates_of_torques() -> None:
 
 
 def one_leg(**options: object) -> list[object]:
-    robot, q = hopper()
+    _, q = hopper()
     body = q[:3] + np.array([0.03, 0.02, -0.08])
     stands = lw.limit.contact("sole", sole=SOLE, friction=0.6, **options)  # type: ignore[arg-type]
     return [lw.limit.joints("effort", "velocity"), stands, lw.limit.via(1.0, frame="body", position=body)]
@@ -135,7 +136,7 @@ def crouch() -> Plan:
 def test_a_leg_crouches(crouch: Plan) -> None:
     """It converges; the foot stays; friction, pressure and momentum hold on a fine grid."""
     assert crouch.converged, crouch.words
-    t, (robot, q) = np.linspace(0.0, 0.8, 801), hopper()
+    t, robot = np.linspace(0.0, 0.8, 801), crouch.robot
     T = lw.compile(robot).pose(crouch.q(t), "sole")
     assert np.abs(T[:, :3, 3] - T[0, :3, 3]).max() < 6e-4
     f = crouch.contact_wrench("sole", t)
@@ -209,8 +210,6 @@ def test_words(tmp_path: object) -> None:
             lw.limit.contact("sole", **bad)  # type: ignore[arg-type]
     path = f"{tmp_path}/stand.toml"
     with open(path, "w") as file:
-        file.write(
-            'duration = 1.0\n[[contact]]\nframe = "sole"\nsole = [0.2, 0.1]\nduring = [0.0, 0.5]\nat = [0, 0, 0]\n'
-        )
+        file.write('[[contact]]\nframe = "sole"\nsole = [0.2, 0.1]\nduring = [0.0, 0.5]\nat = [0, 0, 0]\n')
     (stands,) = read_problem(path)["subject_to"]
     assert (stands.frame, stands.phases) == ("sole", ((0.0, 0.5),))

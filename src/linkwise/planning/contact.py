@@ -105,8 +105,8 @@ def contact(
         raise InputError(f"contact: expected the name of a frame or link, got {frame!r}.")
     phases = _phases(during, what)
     return Contact(
-        frame, phases, _places(at, len(phases), what), None if sole is None else _numbers(sole, what), positive(friction, what),
-        None if torsion is None else positive(torsion, f"{what} torsion"),
+        frame, phases, _places(at, len(phases), what), None if sole is None else _numbers(sole, what),
+        positive(friction, f"{what} friction"), None if torsion is None else positive(torsion, f"{what} torsion"),
         None if normal is None else vector(normal, f"{what} normal"), positive(slip, f"{what} slip"),
         0.0 if lift == 0 else positive(lift, f"{what} lift"),
     )  # fmt: skip

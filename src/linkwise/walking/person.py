@@ -110,7 +110,7 @@ class Person:
         return whole.lock(self.frozen) if frozen else whole
 
     def floating(self, lock: Iterable[str] | None = None) -> Robot:
-        """The skeleton whose pelvis floats, as `lw.limit.contact` takes it: the joint "pelvis" in place of six single ones.
+        """The skeleton whose pelvis floats, as `lw.limit.contact` needs it: a joint "pelvis" in place of six.
 
         Args:
             lock: joints that stand still at zero; the frozen ones without it.

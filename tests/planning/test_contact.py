@@ -13,6 +13,7 @@ from linkwise.planning.carrier import Carrier
 from linkwise.planning.guess import first_motion
 from linkwise.planning.problem_file import read_problem
 from linkwise.planning.setup import problem_of
+from linkwise.view.motion import Motion
 from tests.support.feet import anyhow, hopper
 from tests.support.pinocchio_bridge import example, from_pin_tau, model, to_pin_q, to_pin_v
 from tests.support.trees import tree
@@ -167,7 +168,7 @@ def test_files_and_columns(crouch: Plan, tmp_path: object) -> None:
     np.testing.assert_array_equal(again.tau(t), crouch.tau(t))
     columns = crouch.columns(0.1)
     np.testing.assert_array_equal(columns["contact.sole.fz"], crouch.contact_wrench("sole", columns["t"])[:, 2])
-    forces = crouch.shown().forces["contact sole"]
+    forces = Motion.of(crouch.robot, crouch).forces["contact sole"]
     np.testing.assert_array_equal(forces, crouch.contact_force("sole", crouch.times()))
     with pytest.raises(UnknownNameError, match="sole"):
         crouch.contact_wrench("heel", 0.0)

@@ -105,7 +105,7 @@ def pressed(stance: Stance, chart: Chart, q: Array, six: Array) -> Array:
     force = np.einsum("...ij,...j->...i", R, six[..., :3])
     at = np.broadcast_to(middle, force.shape)
     if stance.is_sole:
-        axes = np.array(stance.axes)
+        axes: Array = np.array(stance.axes)
         f, m = six[..., :3], six[..., 3:] - np.cross(middle, six[..., :3])
         f, m = f @ axes, m @ axes
         size = np.where(f[..., 2] > 1e-9 * stance.weight, f[..., 2], np.inf)

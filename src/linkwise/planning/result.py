@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -31,8 +31,6 @@ from linkwise.table import WRENCH, Sampled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from linkwise.view.motion import Motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +208,10 @@ class Plan(Sampled):
         """Where the ground pushes a contact, and the force (..., 6), in the world: a sole's centre of pressure."""
         return pressed(stance_of(self.chart, contact)[1], self.chart, self.q(t), self.contact_wrench(contact, t))
 
+    def forces(self, t: Any) -> dict[str, Array]:
+        """What pushes the robot in the world, by name, as `contact_force` has it: what viewers draw."""
+        return {f"contact {name}": self.contact_force(name, t) for name in self.contacts}
+
     # ---- channels by name
 
     def names(self, quantity: str) -> list[str]:
@@ -280,14 +282,7 @@ class Plan(Sampled):
         """A page that shows the motion; see `Robot.view`."""
         from linkwise.view.page import view
 
-        return view(self.robot, self.shown(), path, **options)
-
-    def shown(self) -> Motion:
-        """The motion as a viewer takes it, with the forces of contacts."""
-        from linkwise.view.motion import Motion
-
-        forces = {f"contact {name}": self.contact_force(name, self.times()) for name in self.contacts}
-        return replace(Motion.of(self.robot, self), forces=forces)
+        return view(self.robot, self, path, **options)
 
     def __repr__(self) -> str:
         return f"<Plan of {self.robot.name!r}: {self.words}>"

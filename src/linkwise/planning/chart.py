@@ -1,8 +1,9 @@
 """Numbers that move on splines, from which all positions of a robot follow.
 
 They are the positions of what leads, and of joints that follow by loop equations without a closed form, which a plan
-holds as constraints. A quaternion is no such number: in its place stands the turn since the start, 4 tan(angle / 4)
-along its axis, which is the rotation vector for small angles and has no singular place within a full turn.
+holds as constraints; after them come the wrenches of contacts. A quaternion is no such number: in its place stands the
+turn since the start, 4 tan(angle / 4) along its axis, which is the rotation vector for small angles and has no singular
+place within a full turn.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from linkwise.jet import Jet, part, rate, without_last
 from linkwise.kernel.tracing import Port, function, trace
 from linkwise.mechanism.structure import structure_of
+from linkwise.planning.stance import Stance
 from linkwise.robot.joint import Kind
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree
@@ -59,10 +62,12 @@ class Chart:
     Args:
         robot: what moves.
         about: for each quaternion, in the order of `leads` and `sought`, the one that turns begin from.
+        stances: contacts that stand.
     """
 
     robot: Robot
     about: tuple[tuple[float, ...], ...] = ()
+    stances: tuple[Stance, ...] = ()
 
     @property
     def leads(self) -> tuple[Place, ...]:
@@ -77,7 +82,8 @@ class Chart:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of all numbers."""
-        return tuple(n for place in (*self.leads, *self.sought) for n in place.names)
+        own = [n for place in (*self.leads, *self.sought) for n in place.names]
+        return (*own, *(n for stance in self.stances for n in stance.names))
 
     @cached_property
     def lengths(self) -> tuple[bool, ...]:
@@ -93,6 +99,17 @@ class Chart:
     def lead_n(self) -> int:
         """How many of them lead; they come first."""
         return sum(place.kind.nv for place in self.leads)
+
+    @cached_property
+    def moving(self) -> int:
+        """How many of them are positions; wrenches of contacts come after."""
+        return self.lead_n + sum(place.kind.nv for place in self.sought)
+
+    @cached_property
+    def pushing(self) -> tuple[slice, ...]:
+        """Where the numbers of each contact are."""
+        ends = [self.moving, *accumulate((len(s.names) for s in self.stances), initial=self.moving)][1:]
+        return tuple(slice(a, b) for a, b in pairwise(ends))
 
     @property
     def turns(self) -> bool:
@@ -153,7 +170,7 @@ class Chart:
             turn = place.kind.quaternion
             found += own if turn is None else own[: turn.start]
             found += [] if turn is None else _turn_between(self._about[place.x.start], own[turn])
-        return np.array(found)
+        return np.array([*found, *[0.0] * (self.n - self.moving)])
 
     def _rows(self, q: Array, tree_q: Array) -> list[tuple[Place, list[float]]]:
         """The positions of each coordinate, quaternions of length one."""

@@ -41,14 +41,15 @@ class State:
 
     def values(self, chart: Chart, which: str) -> list[Array]:
         """Position and derivatives of the numbers on splines (n), nan where they are free; `q` has the numbers."""
-        found, open_ = [], np.isin(chart.names, chosen_joints(chart.names, self.free, f"{which} free"))
+        names, rest = chart.names[: chart.moving], np.full(chart.n - chart.moving, np.nan)
+        found, open_ = [], np.isin(chart.names, chosen_joints(names, self.free, f"{which} free"))
         for name, value in zip(DERIVATIVES, (self.q, self.qd, self.qdd, self.qddd), strict=True):
             if value is None:
                 found.append(np.full(chart.n, np.nan))
             elif name == "position":
-                found.append(np.asarray(value, dtype=float))
+                found.append(np.append(np.asarray(value, dtype=float)[: len(names)], rest))
             else:
-                found.append(per_joint(chart.names, value, f"{which} {name}", 0.0))
+                found.append(np.append(per_joint(names, value, f"{which} {name}", 0.0), rest))
         return [np.where(open_, np.nan, x) for x in found]
 
     def without(self, chart: Chart, joints: Sequence[str]) -> State:
@@ -78,6 +79,8 @@ class Ends:
 def ends(chart: Chart, basis: Basis, start: State | None, goal: State | None, duration: float | None) -> Ends:
     """What the states at both ends fix; with a free duration only derivatives that are zero fix control points."""
     fixed = np.full((basis.count, chart.n), np.nan)
+    for stance, own in zip(chart.stances, chart.pushing, strict=True):
+        fixed[:, own] = stance.fixed(basis)
     rows: list[Rows] = []
     for which, state, s in (("start", start, 0.0), ("goal", goal, 1.0)):
         if state is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,12 @@ from linkwise._version import __version__
 from linkwise.errors import InputError
 from linkwise.files import arrays, reading, replacing
 from linkwise.planning.carrier import POSE, Carrier
-from linkwise.planning.chart import Chart, chart_of
+from linkwise.planning.chart import chart_of
 from linkwise.planning.curve import Basis, Curve
 from linkwise.planning.program import Dual
 from linkwise.planning.result import Plan
 from linkwise.planning.scene_files import kept, restored
+from linkwise.planning.stance import Stance, checked
 from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
 from linkwise.table import SUFFIXES, checked_suffix, write
@@ -40,6 +41,7 @@ class Meta(msgspec.Struct):
     duals: list[tuple[str, float, float]]
     about: list[list[float]] = []
     notes: list[str] = []
+    stances: list[Stance] = []
     frames: list[str] = []
     moves: bool = True
     rates: int = 1
@@ -67,6 +69,7 @@ def _meta(plan: Plan) -> dict[str, Any]:
         "multipliers": dict(plan.multipliers), "facts": dict(plan.facts), "duals": [list(d) for d in plan.duals],
         "about": [list(x) for x in plan.chart.about], "notes": list(plan.notes), **_surroundings(plan.carrier),
         "scenes": [kept(scene) for scene in plan.scenes],
+        "stances": msgspec.to_builtins(plan.chart.stances),
     }  # fmt: skip
 
 
@@ -93,7 +96,9 @@ def load(path: str | PathLike[str]) -> Plan:
         points = points.astype(float)
         basis = Basis(meta.degree, tuple(breaks.tolist()))
         robot = load_toml(meta.robot.encode(errors="surrogatepass"))
-        chart = chart_of(robot)
+        chart = replace(chart_of(robot), stances=tuple(map(checked, meta.stances)))
+        for stance in meta.stances:
+            robot.frame(stance.frame)
         if points.shape != (basis.count, chart.n):
             raise InputError(
                 f"{Path(path).name}: expected points of shape {(basis.count, chart.n)}, got {points.shape}."
@@ -103,7 +108,7 @@ def load(path: str | PathLike[str]) -> Plan:
         return Plan(
             robot, Curve(basis, points, meta.duration), meta.objective, meta.status, Violation(*meta.worst), meta.terms,
             meta.multipliers, meta.facts, tuple(Dual(*d) for d in meta.duals),
-            _carrier(robot, meta, base), Chart(robot, tuple(map(tuple, meta.about))), tuple(meta.notes),
+            _carrier(robot, meta, base), replace(chart, about=tuple(map(tuple, meta.about))), tuple(meta.notes),
             tuple(restored(robot.rigid(), scene) for scene in meta.scenes),
         )  # fmt: skip
 

@@ -31,7 +31,9 @@ STEPS, CLOSE = 20, 1e-9  # of Newton's method towards a first motion, and how sm
 
 
 def floating_numbers(chart: Chart) -> list[int]:
-    """Where the numbers of a base that nothing drives are among those on splines."""
+    """Where the numbers of a base that nothing drives, nor any contact holds, are among those on splines."""
+    if chart.stances:
+        return []
     names = drives_of(chart.robot).floating_joints
     return [k for place in chart.leads if place.name in names for k in range(place.x.start, place.x.stop)]
 
@@ -49,9 +51,10 @@ def free_base_rows(chart: Chart, basis: Basis, begin: list[Array], environment: 
     if not drives.passive:
         return []
     mass = sum(link.mass for link in chart.robot.links)
-    if environment or not _is_alone(chart.robot) or not np.isfinite(begin).all() or (drives.levels and begin[1].any()):
+    known = np.isfinite([x[: chart.moving] for x in begin]).all() and not (drives.levels and begin[1].any())
+    if chart.stances or environment or not _is_alone(chart.robot) or not known:
         zero, size = np.zeros(len(drives.passive)), np.full(len(drives.passive), mass)
-        at = tuple(basis.lower(2).abscissae.tolist())
+        at = tuple((basis if chart.stances else basis.lower(2)).abscissae.tolist())
         return [Rows(LABELS[0], drives.floating, lambda p: p.base_wrench, zero, zero, size, at=at)]
     start, first, kept = _momentum(chart, begin)
     zero, one = np.zeros(3), np.ones(3)
@@ -86,13 +89,13 @@ def _momentum(chart: Chart, begin: list[Array]) -> tuple[list[float], list[float
 
 
 def settled(problem: Problem, curve: Curve) -> Curve:
-    """A first motion whose base goes along with the rest: its control points by Newton's method, the rest held."""
+    """A first motion whose base goes along with the rest, or is held by its contacts: by Newton's method."""
     own = [s for s in problem.instants if any(g.label in LABELS for g in s.kernel.rows)]
     if not own:
         return curve
     points = curve.points.copy()
     moves = np.zeros(points.shape, dtype=bool)
-    moves[:, floating_numbers(problem.chart)] = True
+    moves[:, floating_numbers(problem.chart) or slice(problem.chart.moving, None)] = True
     moves &= ~np.isfinite(problem.ends.fixed)
     at = np.flatnonzero(moves)
     for _ in range(STEPS):
@@ -112,11 +115,22 @@ def settled(problem: Problem, curve: Curve) -> Curve:
     return Curve(curve.basis, points, curve.duration)
 
 
+def _left_by_contacts(left: Array, chart: Chart) -> str:
+    """What contacts cannot hold, such as points on one line, or where none stands."""
+    weight = chart.stances[0].weight
+    force, moment = (float(np.sqrt((left[:, k] ** 2).sum(axis=1)).max()) for k in (slice(0, 3), slice(3, 6)))
+    if max(force, moment) < 1e-6 * weight:
+        return ""
+    return f"contacts cannot hold all: splines leave a force of {force:.2g} N and a moment of {moment:.2g} N m at most"
+
+
 def left_on_base(plan: Any) -> str:
     """How large the forces are that act on the base between the instants, in words; nothing where there is none."""
     if not drives_of(plan.robot).passive:
         return ""
     t = plan.times()
+    if plan.chart.stances:
+        return _left_by_contacts(plan.base_wrench(t), plan.chart)
     left, size = plan.base_wrench(t), plan.base_wrench(t, held=True)
     parts = []
     for what, unit, k in (("force", "N", slice(0, 3)), ("moment", "N m", slice(3, 6))):

@@ -20,6 +20,7 @@ from linkwise.planning.kernels import PointKernel
 from linkwise.planning.positions import numbers_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
+from linkwise.planning.standing_guess import stood
 
 AROUND = 101  # rows of an earlier plan that is taken over
 BENDS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # of the way to the reference, in the middle of a motion
@@ -85,6 +86,8 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
         raise InputError(f"guess: expected a Plan, positions (k, {n}) or a duration, got {guess!r}.")
     else:
         shape = _line(problem)
+        if problem.chart.stances:
+            return settled(problem, _stood(problem, shape, guess))
         several = (
             problem.chart.sought and len(problem.instants) > 1
         )  # what reaches a frame opens loops, and the reverse
@@ -97,6 +100,12 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
     if curve.points is not shape and problem.duration is None:  # a base that goes along takes another time
         return Curve(basis, curve.points, _guessed_duration(problem, curve.points))
     return curve
+
+
+def _stood(problem: Problem, shape: Array, guess: Any) -> Curve:
+    """The first motion of a robot whose contacts stand."""
+    duration = problem.duration or (1.0 if guess is None else positive(guess, "guess"))
+    return Curve(problem.basis, stood(problem, shape, duration), duration)
 
 
 def _interpolated(basis: Basis, path: Array) -> Array:

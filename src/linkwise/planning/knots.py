@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.errors import InputError
 from linkwise.planning import solvers
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.problem import Problem
@@ -38,6 +39,8 @@ def free_knots(
     """The problem with breaks moved to where the optimum is least, and its motion."""
     from scipy.optimize import minimize
 
+    if any(stance.phases != ((0.0, 1.0),) for stance in problem.chart.stances):
+        raise InputError('knots: expected "even", as contacts begin and end at breaks of the curve, got "free".')
     best: list[Any] = [np.inf, problem, curve]
     last: list[Any] = [curve, None]  # motion and multipliers of the last solve
 

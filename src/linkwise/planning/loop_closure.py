@@ -22,7 +22,7 @@ def closure_rows(chart: Chart, basis: Basis, fixed: Array) -> list[Rows]:
     if not chart.sought:
         return []
     structure = structure_of(chart.robot)
-    free = np.isnan(fixed[:, chart.lead_n :]).any(axis=1)
+    free = np.isnan(fixed[:, chart.lead_n : chart.moving]).any(axis=1)
     names = tuple(structure.equations[r] for r in structure.part.blocks[-1].rows)
     zero, one = np.zeros(len(names)), np.ones(len(names))
     at = tuple(basis.abscissae[free].tolist())

@@ -13,11 +13,13 @@ from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.algorithms.kinematics import link_velocities, world_poses
 from linkwise.errors import UnknownNameError
+from linkwise.jet import Jet
 from linkwise.mechanism.machine import AnyMachine, machine_of
 from linkwise.mechanism.series import along_motion
 from linkwise.mechanism.structure import structure_of
 from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of, joint_places
+from linkwise.planning.contact_wrenches import standing, with_contacts
 from linkwise.planning.drives import drives_of
 from linkwise.robot.align import aligned
 from linkwise.robot.regroup import regrouped
@@ -49,6 +51,7 @@ class Point:
         chart: what the numbers are; those of `chart_of(robot)` if not given.
         environment: how the base moves, and what pushes the robot from outside.
         t: the time that has passed, s.
+        balanced: whether contacts hold also what the splines of their wrenches leave, so that nothing is left.
     """
 
     def __init__(
@@ -60,15 +63,18 @@ class Point:
         chart: Chart | None = None,
         environment: Environment = STANDING,
         t: Scalar = 0.0,
+        balanced: bool = True,
     ) -> None:
+        self._given = robot, motion, s, data, chart, environment, t
         self.robot = robot
         self.chart = chart or chart_of(robot)
         self.numbers, self._motion = motion, self.chart.lead_motion(motion)
         self.q, self.qd, self.qdd, self.qddd, self.qdddd = self._motion[:5]
         self._followers = self.chart.followers(motion[0])
         self.s, self.data, self.t, self.environment = s, list(data), t, environment
-        self._drives = drives_of(robot)
+        self._drives, self._balanced = drives_of(robot), balanced
         self._known_motors: dict[int, Motors] = {}
+        self._known_contacts: dict[int, tuple[list[list[Scalar]], list[Pose]]] = {}
 
     def _machine(self, tree: Tree) -> AnyMachine:
         """What algorithms ask, with a tree that has the same dynamics."""
@@ -139,7 +145,8 @@ class Point:
         return regrouped(aligned(self.tree))
 
     def _world(self, tree: Tree, rates: int = 0) -> World:
-        return self.environment.world(tree, self.t, rates, lambda: self._series(tree, rates))
+        world = self.environment.world(tree, self.t, rates, lambda: self._series(tree, rates))
+        return with_contacts(world, tree, self.chart.stances, *self._standing(rates)) if self.chart.stances else world
 
     def loads(self, rates: int = 0) -> dict[str, Wrench]:
         """What pushes the robot from outside, at frames in their axes, as series with so many rates."""
@@ -152,6 +159,34 @@ class Point:
         at = machine.at(q)
         return at.tree, at.q, at.rates(qd)
 
+    def _standing(self, rates: int = 0) -> tuple[list[list[Scalar]], list[Pose]]:
+        """Wrenches of contacts in their axes, and poses of their frames, all with so many rates."""
+        if rates not in self._known_contacts:
+            motion = along_motion(self._links, self._motion[: 3 + rates], rates) if rates else self._motion[:3]
+            outside = self.environment.world(self.tree, self.t, rates, lambda: self._series(self.tree, rates))
+            numbers = [Jet.of(x) for x in zip(*self.numbers[: rates + 1], strict=True)] if rates else self.numbers[0]
+            self._known_contacts[rates] = standing(
+                self._links, self.tree, self.chart, motion, numbers, outside, self._balanced
+            )
+        return self._known_contacts[rates]
+
+    def contact_loads(self, rates: int = 0) -> list[Wrench]:
+        """What contacts exert on their frames, in their axes, with so many rates."""
+        return [s.on_frame(six, X) for s, six, X in zip(self.chart.stances, *self._standing(rates), strict=True)]
+
+    def contact(self, name: str) -> Wrench:
+        """What the ground exerts on a contact, about the middle of its sole; z of its axes is the ground's normal."""
+        names = [s.name for s in self.chart.stances]
+        if name not in names:
+            raise UnknownNameError("contact", name, names)
+        six = self.contacts[names.index(name)]
+        return Wrench(Vec3(*six[:3]), Vec3(*six[3:]))
+
+    @cached_property
+    def contacts(self) -> list[list[Scalar]]:
+        """Force and moment of each contact, in its axes about the middle of its sole."""
+        return self._standing()[0]
+
     @cached_property
     def tau(self) -> list[Scalar]:
         """Torques of the drives, in the order of `Drives.names`; where drives are elastic those of their motors."""
@@ -159,8 +194,12 @@ class Point:
 
     @cached_property
     def base_wrench(self) -> list[Scalar]:
-        """What would have to push a floating base that nothing drives: zero in a motion that exists."""
-        return [self._forces[k] for k in self._drives.passive]
+        """What would have to push a floating base that nothing drives: zero in a motion that exists.
+
+        With contacts, what the splines of their wrenches leave.
+        """
+        forces = Point(*self._given, balanced=False)._forces if self.chart.stances else self._forces
+        return [forces[k] for k in self._drives.passive]
 
     @cached_property
     def centre(self) -> list[Scalar]:

@@ -113,13 +113,17 @@ def _check_closed(tree_q: Array, end: Given, what: str, robot: Robot) -> None:
 
 
 def ends_of(
-    robot: Robot, start: State | None, goal: State | None, ranges: Sequence[Mapping[str, tuple[float, float]]]
+    robot: Robot,
+    start: State | None,
+    goal: State | None,
+    ranges: Sequence[Mapping[str, tuple[float, float]]],
+    stands: bool = False,
 ) -> tuple[Chart, State | None, State | None]:
     """What moves on splines, and both ends in these numbers, in the same assembly mode.
 
     An end is given by positions of what leads, as a vector or by name, or by positions of all joints that close the
     loops; joints that follow are within `ranges` there. A floating base that nothing drives and that the goal does not
-    name is free there, with all derivatives.
+    name is free there, with all derivatives; where contacts stand its position alone.
     """
     states = {"start": start, "goal": goal}
     asked = {
@@ -146,7 +150,10 @@ def ends_of(
             _check_rest(chart, state, which)
         if state is not None and which in asked:
             state = replace(state, q=chart.numbers(asked[which].q, trees[which]))
-            if which == "goal":
+            if which == "goal" and stands:
+                for place in chart.leads:
+                    state.q[place.x] = np.nan if place.name in asked[which].free else state.q[place.x]
+            elif which == "goal":
                 state = state.without(chart, asked[which].free)
         found.append(state)
     return chart, found[0], found[1]

@@ -13,13 +13,14 @@ from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.clearance import Near
+from linkwise.planning.contact_rows import contact_rows
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.ends import Ends, State, ends
 from linkwise.planning.free_base import free_base_rows
 from linkwise.planning.kernels import Surroundings, surroundings
 from linkwise.planning.loop_closure import closure_rows
 from linkwise.planning.nearness import Nearness
-from linkwise.planning.rows import Rows
+from linkwise.planning.rows import LinearRows, Rows
 from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.transcription import Transcription
 from linkwise.planning.variables import Calm, Objective, Variables
@@ -28,6 +29,7 @@ from linkwise.robot.robot import Robot
 GAUSS = 5  # points of integrals in a span
 FINER = 8  # times the grid on which a motion is judged
 CALM = 1e-6  # of the duration: what a motion that jerks for nothing costs, in a problem of time alone
+DAMPING = 1e-2  # of second derivatives where contacts stand
 REACH = 30.0  # a free duration stays within this factor of the guess
 
 
@@ -84,21 +86,45 @@ class Problem(Transcription):
     def rows(self) -> list[Rows]:
         """What is asked for, and what loops, ends and a base that nothing drives ask for."""
         closure = closure_rows(self.chart, self.basis, self.ends.fixed)
-        begin = (self.start or State(qd=None)).values(self.chart, "start")[:2]
-        base = free_base_rows(self.chart, self.basis, begin, self.environment)
+        ends = [(x or State(qd=None)).values(self.chart, "end") for x in (self.start, self.goal)]
+        base = free_base_rows(self.chart, self.basis, ends[0][:2], self.environment)
         asked = [r for c in self.constraints for r in c.rows(self.robot)]
-        return [*asked, *self.ends.rows, *closure, *base]
+        return [*asked, *self.ends.rows, *closure, *base, *contact_rows(self.chart, self.basis, *ends)]
+
+    @property
+    def exact(self) -> bool | None:
+        return True if self.chart.stances else None
+
+    @property
+    def ranges(self) -> tuple[Array, Array]:
+        lower = [-np.inf] * self.chart.moving + [x for stance in self.chart.stances for x in stance.lower]
+        return np.array(lower), np.full(self.chart.n, np.inf)
+
+    @cached_property
+    def linear(self) -> list[LinearRows]:
+        return [self._widened(r) for c in self.constraints for r in c.linear(self.robot, self.basis)]
+
+    def _widened(self, rows: LinearRows) -> LinearRows:
+        """Rows of control points of positions, as of all numbers."""
+        more = self.chart.n - self.chart.moving
+        every = rows.matrix.reshape(len(rows.matrix), self.basis.count, -1)
+        every = np.pad(every, ((0, 0), (0, 0), (0, more))) if every.shape[2] == self.chart.moving else every
+        return replace(rows, matrix=every.reshape(len(every), -1))
 
     @cached_property
     def objective(self) -> Objective:
-        """The sum of terms; where that is the time alone, of equal times the calmest motion is the best."""
-        found = self._objective(self.minimize)
+        """The sum of terms; where that is the time alone, of equal times the calmest motion is the best.
+
+        How contacts share what they hold it may leave open: solvers then stay where they are.
+        """
+        found = replace(self._objective(self.minimize), damping=DAMPING if self.chart.stances else 0.0)
         if found.integrals:
             return found
-        ends = self.ends.fixed[[0, -1]]
+        ends = self.ends.fixed[[0, -1], : self.chart.moving]
         size = float(np.nan_to_num(np.ptp(ends, axis=0)).max(initial=0.0)) or 1.0
         weight = CALM * found.time if self.duration is None else 1.0
-        return replace(found, pulls=(Calm.of(self.basis, size, weight),))
+        positions = (np.arange(self.chart.n) < self.chart.moving).astype(float)
+        return replace(found, pulls=(Calm.of(self.basis, size, weight, positions),))
 
     @cached_property
     def near(self) -> list[Near]:

@@ -14,7 +14,7 @@ from linkwise.errors import InputError, LinkwiseError, UnknownNameError
 from linkwise.files import contents
 from linkwise.formats.source import LARGEST, Source
 from linkwise.formats.toml import check_whole_numbers, parsed
-from linkwise.planning import constraints, terms, tool
+from linkwise.planning import constraints, contact, terms, tool
 from linkwise.planning.clearance import Clearance, clearance
 from linkwise.planning.ends import State
 from linkwise.planning.joint_limits import KINDS, joints
@@ -37,6 +37,7 @@ LISTS: dict[str, Callable[..., Any]] = {
     "via": tool.via,
     "tool_path": tool.tool_path,
     "clearance": clearance,
+    "contact": contact.contact,
     "passive": constraints.passive,
     "cyclic": constraints.cyclic,
     "mirrored": constraints.mirrored,

@@ -24,12 +24,13 @@ from linkwise.motion.base_motion import base_columns
 from linkwise.motion.columns import column_names, endings
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.chart import Chart, chart_of, joint_places
+from linkwise.planning.contact_forces import along, around, pressed, stance_of
 from linkwise.planning.curve import Array, Curve
 from linkwise.planning.drives import Drives, drives_of
 from linkwise.planning.program import Dual
 from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
-from linkwise.table import Sampled
+from linkwise.table import WRENCH, Sampled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -153,9 +154,8 @@ class Plan(Sampled):
 
     def _called(self, algorithm: Algorithm, t: Any, motion: Sequence[Array], rates: int, **static: Any) -> Any:
         """An algorithm along the motion, in what surrounds the robot, of which it needs so many rates."""
-        options = self.carrier.options if self.carrier else {}
-        kernel = compile(self.robot, algorithm, **options, **static)
-        return kernel(*motion, *(self.carrier.inputs(t, rates) if self.carrier else ()))
+        options, inputs = around(self.chart, self.curve, self.carrier, t, rates)
+        return compile(self.robot, algorithm, **options, **static)(*motion, *inputs)
 
     def _forces(self, t: Any, rates: int) -> Array:
         """Generalised forces at `robot.motors`, or their first rate."""
@@ -255,6 +255,23 @@ class Plan(Sampled):
 
         return nearness_of(self.robot, self.chart, self.scenes, bool(self.carrier and self.carrier.moves))
 
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """The names of contacts that stand at some time."""
+        return tuple(stance.name for stance in self.chart.stances)
+
+    def contact_wrench(self, contact: str, t: Any) -> Array:
+        """What the ground exerts on a contact (..., 6), at the origin of its frame, in the frame's axes."""
+        return along(self.chart, self.curve, self.carrier, t)[..., stance_of(self.chart, contact)[0], :]
+
+    def contact_force(self, contact: str, t: Any) -> Array:
+        """Where the ground pushes a contact, and the force (..., 6), in the world: a sole's centre of pressure."""
+        return pressed(stance_of(self.chart, contact)[1], self.chart, self.q(t), self.contact_wrench(contact, t))
+
+    def forces(self, t: Any) -> dict[str, Array]:
+        """What pushes the robot in the world, by name, as `contact_force` has it: what viewers draw."""
+        return {f"contact {name}": self.contact_force(name, t) for name in self.contacts}
+
     # ---- channels by name
 
     def names(self, quantity: str) -> list[str]:
@@ -285,6 +302,9 @@ class Plan(Sampled):
         through = {"wrench": self.wrenches(t)} | ({"cut": self.cut_wrenches(t)} if self.robot.loops else {})
         for key, six in through.items():
             found |= dict(zip(column_names(self.robot, key), six.reshape(len(t), -1).T, strict=True))
+        for name in self.contacts:
+            six = self.contact_wrench(name, t)
+            found |= {f"contact.{name}.{part}": x for part, x in zip(WRENCH, six.T, strict=True)}
         return found
 
     def curves(self) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
-from linkwise.planning.curve import Basis
+from linkwise.planning.contact import Contact, space, with_contacts
 from linkwise.planning.drives import check_driven, drives_of
 from linkwise.planning.ends import state_of
 from linkwise.planning.former_base import base_of
@@ -45,8 +45,10 @@ def problem_of(
     seconds, between = _duration(duration)
     whole(points, "points", 1)
     begin, end = state_of(start, "start"), state_of(goal, "goal")
-    chart, begin, end = ends_of(robot, begin, end, [c.ranges(robot) for c in constraints])
-    basis = Basis.uniform(_degree(chart.robot) if degree is None else degree, count)
+    stands = any(isinstance(c, Contact) for c in constraints)
+    chart, begin, end = ends_of(robot, begin, end, [c.ranges(robot) for c in constraints], stands)
+    chart = with_contacts(chart, constraints, begin, base_motion)
+    basis = space(_degree(chart.robot) if degree is None else degree, count, chart)
     environment = Environment.of(robot, base_of(constraints, robot, seconds, base_motion), external)
     problem = Problem(
         chart.robot, begin, end, terms, constraints, basis, seconds, between, points, {}, chart, environment

@@ -72,6 +72,11 @@ class Transcription:
         return np.full(len(self.names), -np.inf), np.full(len(self.names), np.inf)
 
     @property
+    def exact(self) -> bool | None:
+        """Whether second derivatives are exact; None where the duration decides."""
+        return None
+
+    @property
     def surroundings(self) -> Surroundings:
         """What instants are told besides the motion."""
         raise NotImplementedError
@@ -152,7 +157,8 @@ class Transcription:
         """Bounds of the numbers on splines."""
         lower, upper = self.ranges
         for low, high in (b for c in self.constraints if (b := c.box(self.robot)) is not None):
-            lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+            own = slice(len(low))  # contacts have further numbers
+            lower[own], upper[own] = np.maximum(lower[own], low), np.minimum(upper[own], high)
         if (wrong := lower > upper).any():
             k = int(np.argmax(wrong))
             raise InputError(
@@ -174,7 +180,7 @@ class Transcription:
         """The program with constraint points at `grid`, and rows of the pairs that are `active`."""
         samples = self.held if grid is self.grid else self.samples(grid)
         close = [near.samples(pairs) for near, pairs in zip(self.near, active, strict=False) if pairs]
-        return Program(variables, self.objective, [*samples, *close], self.linear)
+        return Program(variables, self.objective, [*samples, *close], self.linear, self.exact)
 
     def active(self, curve: Curve, before: Sequence[Active] = (), tolerance: float = 0.0) -> list[Active]:
         """For each of `near` the pairs that are near along a motion; beside those before, where it is too near."""

@@ -157,29 +157,36 @@ class Anchor(NamedTuple):
 
 
 class Calm(NamedTuple):
-    """T / 2 times the sum over joints of P . matrix P: what makes the calmest of motions that are as good."""
+    """T / 2 times the sum over joints of P . matrix P: what makes the calmest of motions that are as good.
+
+    Of numbers that are no positions, as forces of contacts, nothing is asked.
+    """
 
     matrix: Array
+    positions: Array  # 1 for a position, else 0
 
     @classmethod
-    def of(cls, basis: Basis, size: float, weight: float) -> Calm:
+    def of(cls, basis: Basis, size: float, weight: float, positions: Array) -> Calm:
         """The integral over s = t/T of squares of q''(s), in parts of a size of motions."""
         s, rule = basis.gauss(max(1, basis.degree - 1))
         bends = basis.matrix(s, 2)
-        return cls(2.0 * weight / size**2 * (bends.T * rule) @ bends)
+        return cls(2.0 * weight / size**2 * (bends.T * rule) @ bends, np.asarray(positions, dtype=float))
 
     def value(self, P: Array, T: float) -> float:
-        return float(0.5 * T * np.sum(P * (self.matrix @ P)))
+        return float(0.5 * T * np.sum(P * self._pull(P)))
 
     def add_gradient(self, P: Array, T: float, into: Array) -> None:
-        into[:-1] += T * (self.matrix @ P).ravel()
+        into[:-1] += T * self._pull(P).ravel()
         into[-1] += self.value(P, 1.0)
 
     def add_curvature(self, P: Array, T: float, factor: float, into: Array) -> None:
-        into[:-1, :-1] += np.kron(factor * T * self.matrix, np.eye(P.shape[1]))
-        cross = factor * (self.matrix @ P).ravel()
+        into[:-1, :-1] += np.kron(factor * T * self.matrix, np.diag(self.positions))
+        cross = factor * self._pull(P).ravel()
         into[-1, :-1] += cross
         into[:-1, -1] += cross
+
+    def _pull(self, P: Array) -> Array:
+        return (self.matrix @ P) * self.positions
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,6 +73,8 @@ class Motion:
             raise InputError("view wrenches: expected a motion with times, got positions alone.")
         else:
             found = _of_positions(robot, source)
+        if callable(getattr(type(given), "forces", None)):
+            found = replace(found, forces=given.forces(found.t))
         if (base := BaseMotion.of(base_motion)) is not None:
             found = replace(found, base=base.poses(found.t))
         return found.thinned()

@@ -109,6 +109,20 @@ class Person:
         whole = self._whole
         return whole.lock(self.frozen) if frozen else whole
 
+    def floating(self, lock: Iterable[str] | None = None) -> Robot:
+        """The skeleton whose pelvis floats, as `lw.limit.contact` needs it: a joint "pelvis" in place of six.
+
+        Args:
+            lock: joints that stand still at zero; the frozen ones without it.
+        """
+        robot = self.robot().lock(self.frozen if lock is None else lock)
+        chain = [j for j in robot.joints if j.name in GLOBAL]
+        gone = {j.child for j in chain[:-1]}
+        joint = Joint("pelvis", chain[0].parent, chain[-1].child, "floating", origin=chain[0].origin)
+        links = [link for link in robot.links if link.name not in gone]
+        joints = [joint, *(j for j in robot.joints if j.name not in GLOBAL)]
+        return Robot(links, joints, robot.frames, gravity=robot.gravity, name=robot.name)
+
     @cached_property
     def _whole(self) -> Robot:
         robot = self._bare

@@ -1,0 +1,262 @@
+"""Contacts in plans: frames of a floating robot that stand on something, with the wrenches that hold them there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from linkwise.check import fraction, positive, vector
+from linkwise.errors import InputError
+from linkwise.kernel.compile import compile
+from linkwise.planning.chart import Chart
+from linkwise.planning.curve import Array, Basis
+from linkwise.planning.drives import drives_of
+from linkwise.planning.stance import Stance
+from linkwise.planning.term_and_constraint import Constraint
+from linkwise.robot.robot import Robot
+from linkwise.spatial import Pose
+from linkwise.vector import Mat3, Vec3
+
+EARTH = 9.81  # m/s^2, by which forces are counted where there is no gravity
+LEVEL = 1e-3  # rad, by which the ground may be inclined to a sole in another phase
+
+
+@dataclass(frozen=True, eq=False)
+class Contact(Constraint):
+    """A frame that stands in some phases; `contact` says what the arguments are."""
+
+    frame: str
+    phases: tuple[tuple[float, float], ...]
+    at: tuple[Any, ...]
+    sole: Array | None
+    friction: float
+    torsion: float | None
+    normal: Array | None
+    slip: float
+    lift: float
+
+    def stance(self, chart: Chart, q: Array | None, name: str) -> Stance:
+        """The contact of a robot that starts at positions q of what leads."""
+        robot = chart.robot
+        robot.frame(self.frame)
+        here = None if q is None else compile(robot).pose(q, self.frame)
+        places = [_place(f"contact {self.frame!r} at", given, here) for given in self.at]
+        weight = sum(link.mass for link in robot.links) * (float(np.linalg.norm(robot.gravity)) or EARTH)
+        n = -np.array(robot.gravity, dtype=float) if self.normal is None else self.normal
+        if not np.linalg.norm(n) > 0.0:
+            raise InputError(f"contact {self.frame!r}: expected normal=..., as there is no gravity, got none.")
+        n = n / np.linalg.norm(n)
+        if self.sole is None:
+            axes, middle, corners, torsion = _axes(n, np.eye(3)), np.zeros(3), np.zeros((0, 2)), 0.0
+        else:
+            axes = _axes(places[0][:3, :3].T @ n, np.eye(3))
+            for T in places[1:]:
+                if np.abs(T[:3, :3] @ axes[:, 2] - n).max() > LEVEL:
+                    raise InputError(
+                        f"contact {self.frame!r} at: expected the same inclination of the sole in all phases. Give"
+                        " another contact for the other one."
+                    )
+            middle, corners = _sole(self.sole, axes, self.frame)
+            torsion = self.friction * _grip(corners) if self.torsion is None else self.torsion
+        return Stance(
+            name, self.frame, self.phases, tuple(Pose.of_matrix(T.tolist()) for T in places), Mat3.of(axes.tolist()),
+            Vec3(*middle.tolist()), tuple((float(x), float(y)) for x, y in corners), self.friction, torsion, self.slip,
+            self.lift, weight, Vec3(*n.tolist()),
+        )  # fmt: skip
+
+
+def contact(
+    frame: str,
+    *,
+    sole: Any = None,
+    friction: float = 0.7,
+    torsion: float | None = None,
+    during: Any = None,
+    at: Any = None,
+    normal: Any = None,
+    slip: float = 5e-4,
+    lift: float = 0.0,
+) -> Contact:
+    """A frame or link of a floating robot that stands, and is held by a wrench that the plan finds.
+
+    While it stands its place is held, its force is within the cone of friction, and the centre of pressure is within
+    the sole. Forces begin and end with zero, where a phase begins or ends within the motion.
+
+    Args:
+        frame: what stands, such as the middle of a sole.
+        sole: (length, width) of a rectangle about the frame's origin, the length along the frame's x as far as that is
+            in the ground's plane; or corners, in the frame's axes (k, 3). None for a point, about which it can turn.
+        friction: coefficient of dry friction.
+        torsion: m; the moment about the normal is at most this times the normal force. By default that of even
+            pressure on a round sole of the same area.
+        during: (from, to), or a list of these, in fractions of the motion's time; all of it if not given.
+        at: where it stands: a position (3) at which it is turned as at the start, or a pose (4 by 4); a list with one
+            for each phase; None where it is at the start.
+        normal: of the ground or wall, towards the robot, in the world; upwards if not given.
+        slip: m and rad, how far it may be from its place between the instants where it is there.
+        lift: m, how high it is at least in the middle of the way between two phases.
+    """
+    what = f"contact {frame!r}"
+    if not isinstance(frame, str):
+        raise InputError(f"contact: expected the name of a frame or link, got {frame!r}.")
+    phases = _phases(during, what)
+    return Contact(
+        frame, phases, _places(at, len(phases), what), None if sole is None else _numbers(sole, what),
+        positive(friction, f"{what} friction"), None if torsion is None else positive(torsion, f"{what} torsion"),
+        None if normal is None else vector(normal, f"{what} normal"), positive(slip, f"{what} slip"),
+        0.0 if lift == 0 else positive(lift, f"{what} lift"),
+    )  # fmt: skip
+
+
+def _phases(during: Any, what: str) -> tuple[tuple[float, float], ...]:
+    given = [(0.0, 1.0)] if during is None else [during] if np.ndim(during) == 1 else during
+    try:
+        pairs = [(fraction(a, f"{what} during"), fraction(b, f"{what} during")) for a, b in given]
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{what} during: expected (from, to), or a list of these, got {during!r}.") from error
+    ends = [x for pair in pairs for x in pair]
+    if not pairs or any(b <= a for a, b in pairwise(ends)):
+        raise InputError(f"{what} during: expected phases one after the other, got {during!r}.")
+    return tuple(pairs)
+
+
+def _places(at: Any, count: int, what: str) -> tuple[Any, ...]:
+    """A place for each phase, from one for all or a list."""
+    several = isinstance(at, (list, tuple)) and any(x is None or np.ndim(x) or isinstance(x, Pose) for x in at)
+    if not several or _matrix(at) is not None:
+        return (at,) * count
+    if len(at) != count:
+        raise InputError(f"{what} at: expected a place, or a list of {count}, one for each phase, got {at!r}.")
+    return tuple(at)
+
+
+def _numbers(sole: Any, what: str) -> Array:
+    try:
+        found = np.asarray(sole, dtype=float)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    corners = found.ndim == 2 and found.shape[1] == 3 and len(found) >= 3
+    if not (corners or (found.shape == (2,) and (found > 0.0).all())) or not np.isfinite(found).all():
+        raise InputError(f"{what} sole: expected (length, width), or three or more corners (x, y, z), got {sole!r}.")
+    return found
+
+
+def _place(what: str, given: Any, here: Array | None) -> Array:
+    """A pose (4, 4), from what users give and where the frame is at the start."""
+    T = _matrix(given)
+    if T is not None:
+        if not np.allclose(T[:3, :3] @ T[:3, :3].T, np.eye(3), atol=1e-6):
+            raise InputError(f"{what}: expected a 4 by 4 matrix with a rotation, got {given!r}.")
+        return T
+    if here is None:
+        raise InputError(f"{what}: expected a pose (4 by 4), since the start is free, got {given!r}.")
+    T = np.array(here, dtype=float)
+    if given is not None:
+        T[:3, 3] = vector(given, what)
+    return T
+
+
+def _matrix(given: Any) -> Array | None:
+    """The 4 by 4 matrix that was given, or None where it is none."""
+    try:
+        T = np.asarray(given.matrix() if isinstance(given, Pose) else given, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    return T if T.shape == (4, 4) else None
+
+
+def _axes(n: Array, R: Array) -> Array:
+    """Axes as columns: z along n, x along the first, or else the second, of others as far as that is across n."""
+    first = R[:, 0] if abs(R[:, 0] @ n) < 0.9 else R[:, 1]
+    x = first - (first @ n) * n
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(n, x), n], axis=1)
+
+
+def _sole(sole: Array, axes: Array, frame: str) -> tuple[Array, Array]:
+    """The middle of a sole in the frame's axes, and its corners in the contact's, anticlockwise."""
+    if sole.ndim == 1:
+        x, y = sole / 2.0
+        return np.zeros(3), np.array([(x, y), (-x, y), (-x, -y), (x, -y)])
+    from scipy.spatial import ConvexHull, QhullError
+
+    middle = sole.mean(axis=0)
+    flat = (sole - middle) @ axes
+    if np.abs(flat[:, 2]).max() > 1e-2:
+        raise InputError(f"contact {frame!r} sole: expected corners in the plane of the ground, got {sole.tolist()}.")
+    try:
+        return middle, flat[ConvexHull(flat[:, :2]).vertices, :2]
+    except QhullError as error:
+        raise InputError(f"contact {frame!r} sole: expected corners of an area, got {sole.tolist()}.") from error
+
+
+def _grip(corners: Array) -> float:
+    """The mean distance from the middle of a disc with the area of a sole, m."""
+    x, y = corners.T
+    area = 0.5 * abs(float(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))))
+    return float(2.0 / 3.0 * np.sqrt(area / np.pi))
+
+
+# ---- in a problem
+
+
+def with_contacts(chart: Chart, constraints: Sequence[Constraint], start: Any, base_motion: Any = None) -> Chart:
+    """The chart with the numbers of contacts; `start` is the state at the start, in the chart's numbers."""
+    contacts = [c for c in constraints if isinstance(c, Contact)]
+    if not contacts:
+        return chart
+    _check(chart.robot)
+    if base_motion is not None:
+        raise InputError("contact: expected ground that stands still, got base_motion=...")
+    q = None if start is None or start.q is None else chart.motion([np.asarray(start.q, dtype=float)])[0]
+    names: list[str] = []
+    for c in contacts:
+        again = names.count(c.frame)
+        names.append(c.frame if not again else f"{c.frame}#{again + 1}")
+    return replace(chart, stances=tuple(c.stance(chart, q, name) for c, name in zip(contacts, names, strict=True)))
+
+
+def _check(robot: Robot) -> None:
+    """Refuse robots whose contacts would hold nothing, or whose springs would need more of them."""
+    drives = drives_of(robot)
+    if len(drives.floating_joints) != 1:
+        raise InputError(
+            f"contact: expected a robot on one floating joint without a limit of effort, got {robot.name!r} with"
+            f" {len(drives.floating_joints)}. Load it with base='floating'."
+        )
+    if drives.levels:
+        raise InputError(f"contact: expected rigid drives, got elastic ones of {robot.name!r}. Use robot.rigid().")
+
+
+def space(degree: int, count: Any, chart: Chart) -> Basis:
+    """The basis of so many control points: evenly spread, and with breaks where contacts begin and end."""
+    basis = Basis.uniform(degree, count)
+    ends = sorted({round(x, 9) for stance in chart.stances for phase in stance.phases for x in phase} | {0.0, 1.0})
+    if len(ends) == 2:
+        return basis
+    spans = len(basis.breaks) - 1
+    lengths = np.diff(ends)
+    own = np.maximum(np.round(lengths * spans), 1).astype(int)
+    while own.sum() != spans and own.sum() > len(own):
+        step = 1 if own.sum() < spans else -1
+        rest = np.where((own > 1) | (step > 0), (lengths * spans - own) * step, -np.inf)
+        own[int(np.argmax(rest))] += step
+    breaks = [np.linspace(a, b, k + 1)[:-1] for (a, b), k in zip(pairwise(ends), own, strict=True)]
+    basis = Basis(degree, (*np.concatenate(breaks).tolist(), 1.0))
+    for stance in chart.stances:
+        known = stance.fixed(basis)[:, 0]
+        for a, b in stance.phases:
+            within = (basis.abscissae > a) & (basis.abscissae < b)
+            if not np.isnan(known[within]).any():
+                least = int(np.ceil((degree + 1) / (b - a))) + degree
+                raise InputError(
+                    f"control_points: expected about {least} or more, so that the force of contact {stance.name!r} from"
+                    f" {a:g} to {b:g} has some, got {count}."
+                )
+    return basis

@@ -29,6 +29,7 @@ from linkwise.robot.coupling import couplings
 from linkwise.robot.joint import KINDS
 from linkwise.robot.joint.screw import Screw
 from papers.two_link_plans import minimum_time
+from support.feet import anyhow, hopper
 from support.processes import run
 
 WAYS = {f"pickle {p}": lambda x, p=p: pickle.loads(pickle.dumps(x, p)) for p in range(2, pickle.HIGHEST_PROTOCOL + 1)}
@@ -212,6 +213,10 @@ ONES = {
     "dynamics": (lambda: lw.compile(ARM), lambda d: (d.robot, d.mass_matrix(np.ones(7)), len(d.robot.loops))),
     "looped": (looped, lambda d: (d.robot, d.positions(d.robot.q()))),
     "platform": (delta, lambda p: (p.robot, p.positions(POSE), p.drive_jacobian(POSE))),
+    "contacts": (
+        lambda: anyhow(*hopper(), [lw.limit.contact("sole", sole=(0.2, 0.1))]),
+        lambda p: (p.contacts, p.contact_force("sole", 0.2), p.tau(0.2)),
+    ),
     "looped results": (
         lambda: [
             around(lambda d, q, v, a: d.positions(q)),

@@ -16,9 +16,9 @@ from linkwise.planning.guess import first_motion
 from linkwise.planning.problem_file import read_problem
 from linkwise.planning.setup import problem_of
 from linkwise.view.motion import Motion
-from tests.support.feet import anyhow, hopper
-from tests.support.pinocchio_bridge import example, from_pin_tau, model, to_pin_q, to_pin_v
-from tests.support.trees import tree
+from support.feet import anyhow, hopper
+from support.pinocchio_bridge import example, from_pin_tau, model, to_pin_q, to_pin_v
+from support.trees import tree
 
 SOLE = (0.24, 0.14)
 

@@ -9,7 +9,7 @@ import pytest
 import linkwise as lw
 from examples.standing import STILL, lift, solo, squat, talos, trot
 from linkwise.planning import Plan
-from tests.support.pinocchio_bridge import example, model, to_pin_q, to_pin_v
+from support.pinocchio_bridge import example, model, to_pin_q, to_pin_v
 
 pytestmark = pytest.mark.slow
 

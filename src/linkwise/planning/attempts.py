@@ -119,7 +119,7 @@ class Attempts:
             self.words.append(f"{name} ({found.message or found.status})")
             if self.best is None or found.rank < self.best.rank:
                 self.best = found
-            if self.over or found.status == "infeasible":
+            if self.over or found.status == "infeasible" or found.clear:
                 break
 
     def _seek(self, problem: Problem, curve: Curve) -> None:

@@ -69,7 +69,7 @@ def plan(
       force = 500
       [[obstacle]]                   # kept clear of, by collision shapes of the robot
       name = "table"
-      shape = "box"                  # with size, xyz (m) and rpy (rad); capsule, sphere, cylinder, plane, mesh
+      shape = "box"                  # or capsule, sphere, cylinder, plane, mesh
       size = [0.8, 1.2, 0.05]
       xyz = [0.6, 0.0, 0.2]
 

@@ -83,8 +83,8 @@ def spline_of(motion: Prescribed) -> Any:
     """The piecewise polynomial of a single joint that goes on beyond its ends; None where the motion is no such one."""
     from scipy.interpolate import PPoly
 
-    parts = motion.function.args[0] if isinstance(motion.function, partial) else ()
-    found = parts[0] if motion.slot.nq == 1 and parts else None
+    given = motion.function
+    found = given.args[0][0] if isinstance(given, partial) and given.func is _single else None  # made by `_of_spline`
     return found if isinstance(found, PPoly) and found.extrapolate is True and found.c.ndim == 2 else None
 
 

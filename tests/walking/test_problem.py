@@ -69,7 +69,8 @@ def test_second_derivatives_are_those_of_gauss_and_newton():
     rule = np.full(21, 0.5 / 20)
     rule[[0, -1]] *= 0.5
     G = J[torque] * np.sqrt(2.0 * np.repeat(rule, 32))[:, None]
-    expected = 2.0 * (G.T @ G + np.diag(problem.objective.anchor.weights)) + 0.01 * np.eye(p.n)
+    (anchor,) = problem.objective.pulls
+    expected = 2.0 * (G.T @ G + np.diag(anchor.weights)) + 0.01 * np.eye(p.n)
     np.testing.assert_allclose(H, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
 
 

@@ -1,0 +1,1 @@
+"""From logs to models: parameters of a robot from what its sensors measured."""

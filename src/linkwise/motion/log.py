@@ -1,0 +1,105 @@
+"""A log: what sensors of a robot measured, at even instants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import InputError
+from linkwise.motion.columns import column_names
+from linkwise.motion.trajectory import Array
+from linkwise.robot.robot import Robot
+from linkwise.table import WRENCH, Sampled
+
+
+@dataclass(frozen=True, eq=False)
+class Log(Sampled):
+    """Measured positions, torques and other channels of a robot, in SI units and as they were measured: not smoothed.
+
+    Attributes:
+        robot: whose joints and drives the channels belong to.
+        t: (rows,) times in s; even within each run.
+        q: (rows, nq) positions.
+        qd: (rows, nv) velocities, where they were measured.
+        tau: (rows, nu) torques of the drives; a column of NaN for a drive that was not measured.
+        current: (rows, nu) currents in A, likewise.
+        wrenches: by frame (rows, 6), force then moment at its origin in its axes, exerted on the robot: force sensors,
+            force plates.
+        others: further channels by name, such as "temperature.elbow".
+        runs: the pieces without gaps, each of one file.
+        sources: the file of each run.
+        delays: by channel the delay in s that was found and taken out.
+        notes: in words, what was found wrong and how it was mended.
+    """
+
+    robot: Robot
+    t: Array
+    q: Array
+    qd: Array | None = None
+    tau: Array | None = None
+    current: Array | None = None
+    wrenches: Mapping[str, Array] = field(default_factory=dict)
+    others: Mapping[str, Array] = field(default_factory=dict)
+    runs: tuple[slice, ...] = ()
+    sources: tuple[str, ...] = ()
+    delays: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.runs:
+            object.__setattr__(self, "runs", (slice(0, len(self.t)),))
+        if not self.sources:
+            object.__setattr__(self, "sources", ("columns",) * len(self.runs))
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        seconds = sum(float(self.t[run][-1] - self.t[run][0]) for run in self.runs)
+        pieces = "" if len(self.runs) == 1 else f" in {len(self.runs)} runs"
+        return f"<log of {self.robot.name!r}: {len(self)} rows at {self.rate:.6g} Hz, {seconds:.4g} s{pieces}>"
+
+    @property
+    def rate(self) -> float:
+        """Samples a second."""
+        t = self.t[max(self.runs, key=lambda run: run.stop - run.start)]
+        return (len(t) - 1) / float(t[-1] - t[0])
+
+    def columns(self) -> dict[str, Array]:
+        found = {"t": self.t}
+        for key in ("q", "qd", "tau", "current"):
+            values = getattr(self, key)
+            if values is not None:
+                names = column_names(self.robot, "tau" if key == "current" else key)
+                names = [name.replace("tau.", "current.", 1) for name in names] if key == "current" else names
+                found |= dict(zip(names, values.T, strict=True))
+        for frame, wrench in self.wrenches.items():
+            found |= {f"wrench.{frame}.{part}": column for part, column in zip(WRENCH, wrench.T, strict=True)}
+        return found | dict(self.others)
+
+    def part(self, start: float = 0.0, stop: float = 1.0) -> Log:
+        """The rows between two fractions of the log, such as `log.part(0, 2 / 3)`."""
+        if not 0.0 <= start < stop <= 1.0:
+            raise InputError(f"part: expected fractions 0 <= start < stop <= 1, got {start:g} and {stop:g}.")
+        first, last = round(start * len(self)), round(stop * len(self))
+        within = [(max(r.start, first), min(r.stop, last), k) for k, r in enumerate(self.runs)]
+        kept = [(a, b, k) for a, b, k in within if b - a > 1]
+        if not kept:
+            raise InputError(f"part: expected two rows or more, got {last - first} of {len(self)}. Take a longer part.")
+        return self._rows([slice(a, b) for a, b, _ in kept], tuple(self.sources[k] for _, _, k in kept))
+
+    def _rows(self, pieces: list[slice], sources: tuple[str, ...]) -> Log:
+        """These pieces of the log, one after the other."""
+
+        def cut(x: Any) -> Any:
+            return None if x is None else np.concatenate([x[piece] for piece in pieces])
+
+        ends = np.cumsum([0, *(piece.stop - piece.start for piece in pieces)])
+        runs = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
+        channels: dict[str, Any] = {key: cut(getattr(self, key)) for key in ("t", "q", "qd", "tau", "current")}
+        channels |= {key: {k: cut(v) for k, v in getattr(self, key).items()} for key in ("wrenches", "others")}
+        return replace(self, **channels, runs=runs, sources=sources)

@@ -46,22 +46,31 @@ def solved(panda: lw.Robot, ignore: list, task: vamp.Task) -> dict:
     }  # fmt: skip
 
 
+def row(r: dict) -> str:
+    """One task in a line."""
+    if "refused" in r:
+        return f"  {r['task']:22s} refused: {r['refused']}"
+    near = f"least {1e3 * r['least']:6.2f} mm, proven {1e3 * r['certified']:6.2f} mm"
+    spent = f"{r['seconds']:6.2f} s, of the processor {r['cpu']:6.2f} s"
+    return (
+        f"  {r['task']:22s} {r['status']:10s} {spent}, motion {r['duration']:.3f} s, {near},"
+        f" effort {r['used']['effort']:.4f}"
+    )
+
+
 def run() -> dict:
     folder = vamp.folder()
     if folder is None:
         print(f"{vamp.FOLDER} is not here: set VAMP to the folder of the unpacked source distribution")
         return {}
     panda, ignore = robot(folder)
-    rows = [solved(panda, ignore, task) for task in vamp.tasks(folder, int(os.environ.get("OBSTACLES", "10")))]
+    rows = []
+    for task in vamp.tasks(folder, int(os.environ.get("OBSTACLES", "10"))):
+        rows.append(solved(panda, ignore, task))
+        print(row(rows[-1]), flush=True)
     tried = [r for r in rows if "refused" not in r]
     good = [r for r in tried if r["least"] > 0.0 and max(r["used"].values()) <= 1.0 + 1e-3]
     seconds = np.array([r["seconds"] for r in tried])
-    for r in tried:
-        near = f"least {1e3 * r['least']:6.2f} mm, proven {1e3 * r['certified']:6.2f} mm"
-        used = f"effort {r['used']['effort']:.4f}"
-        print(
-            f"  {r['task']:22s} {r['status']:10s} {r['seconds']:6.2f} s, motion {r['duration']:.3f} s, {near}, {used}"
-        )
     print(f"{len(rows)} tasks, {len(rows) - len(tried)} with an end that touches something, refused")
     print(
         f"{len(good)} of {len(tried)} solved ({len(good) / len(tried):.1%}),"

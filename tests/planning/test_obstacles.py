@@ -7,6 +7,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import InputError
+from linkwise.planning import around
 from linkwise.planning.certified import along_curve, along_path, least_distance
 from linkwise.planning.chart import chart_of
 from linkwise.planning.clearance import PairKernel
@@ -174,6 +175,16 @@ def test_the_same_seed_the_same_way(arm):
     assert np.array_equal(*ways)
     dense = np.concatenate([np.linspace(a, b, 300) for a, b in zip(ways[0][:-1], ways[0][1:], strict=True)])
     assert lw.compile(arm).clearance(dense, [TABLE, POST]).distance.min() > -0.01
+
+
+def test_where_no_way_is_found_it_says_so(arm, monkeypatch):
+    monkeypatch.setattr(around, "PATIENCE", 0.2)
+    walls = [lw.Shape("wall", "box", (1.6, 0.02, 3.0), lw.Pose.of((x, 0.0, 0.0))) for x in (-1.0, 1.0)]
+    ceiling = lw.Shape("ceiling", "box", (3.0, 3.0, 0.02), lw.Pose.of((0.0, 0.0, 0.5)))
+    limit = lw.limit.clearance([*walls, ceiling])
+    plan = lw.plan(arm, START, GOAL, subject_to=limit, progress=False, iterations=20)
+    assert plan.status == "gave up"
+    assert "wall" in plan.summary
 
 
 def test_a_platform_and_a_floating_base_stay_clear():

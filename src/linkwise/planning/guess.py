@@ -37,10 +37,15 @@ def guesses(problem: Problem, guess: Any) -> Iterator[Curve]:
     """
     first = first_motion(problem, guess)
     Carrier.of(problem.environment, problem.chart, first)  # refuses what is not finite
-    if guess is not None or is_clear(problem, first):
+    begun = guess is not None or is_clear(problem, first)
+    if begun:
         yield first
     if problem.near:
-        yield from ways_around(problem)
+        for way in ways_around(problem):
+            begun = True
+            yield way
+        if not begun:  # no way around was found: the solver is all that is left
+            yield first
         return
     if guess is not None:
         with suppress(InputError):

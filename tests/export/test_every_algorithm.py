@@ -5,39 +5,15 @@ import pytest
 
 import linkwise as lw
 from linkwise.cli.export import known
-from linkwise.errors import LinkwiseError
-from linkwise.kernel.export.parts import Part
 from support import cortex
 from support.arms import arm
+from support.every_algorithm import kernels, lost
 from support.every_machine import sort
 from support.exported import worst_in_c
 from support.pinocchio_bridge import example
 
 CLOSE = 1e-13  # of the largest number of an output: some hundred roundings
 LONGEST = 6000  # operations: compilers take minutes for much more
-GAINS = {"kp": 100.0, "kd": 20.0, "kp_motor": 50.0, "kd_motor": 5.0}
-
-
-def kernels(robot, options, some=None):
-    """All algorithms and controllers that the robot has, or some of them."""
-    for name, algorithm in {n: known()[n] for n in some or known()}.items():
-        own = {key: value for key, value in GAINS.items() if key in algorithm.static}
-        if "frame" in algorithm.static:
-            own["frame"] = robot.moving_links[-1]
-        if "keep" not in algorithm.static:  # a sensor, which these have not
-            try:
-                fitting = {k: v for k, v in options.items() if k in algorithm.uses}
-                yield name, lw.compile(robot, algorithm, **fitting, **own)
-            except LinkwiseError:
-                continue
-
-
-def lost(kernel):
-    """What the inverse of a matrix loses: a rounding for each of its condition number. Only one is inverted so."""
-    if kernel.algorithm is not lw.algorithms.operational_inertia:
-        return 0.0
-    (_, (inertia,)) = Part("", kernel).numbers
-    return float(np.finfo(float).eps * np.linalg.cond(inertia.reshape(-1, 6, 6)).max())
 
 
 def check(robot, options, folder, least, some=None):

@@ -16,6 +16,7 @@ from linkwise.files import required
 from linkwise.graph.inline import WRITTEN, inlined
 from linkwise.graph.node import Node, is_zero
 from linkwise.graph.program import Port, Program
+from linkwise.graph.show import free
 
 # operations that CasADi writes otherwise than Python
 METHODS = {
@@ -39,7 +40,7 @@ def function(program: Program, name: str, options: dict[str, Any]) -> Any:
         )
     if program.repeated:
         raise InputError(f"casadi: expected a function of one state, got {program.name}, which runs in steps.")
-    program = program.whole
+    program = with_own_names(program.whole)
     table = {**WRITTEN, **{op: getattr(ca, method) for op, method in METHODS.items()}}
     inputs = [ca.SX.sym(p.name, *_matrix(p)) for p in program.inputs]
     entries = [
@@ -53,6 +54,12 @@ def function(program: Program, name: str, options: dict[str, Any]) -> Any:
         outputs.append(ca.SX(pattern, ca.vertcat(*(flat[k] for k in at))) if at else ca.SX(*_matrix(port)))
     names = [p.name for p in program.inputs], [p.name for p in program.outputs]
     return ca.Function(name, inputs, outputs, *names, options)
+
+
+def with_own_names(program: Program) -> Program:
+    """The program whose outputs have no name of an input, which CasADi forbids: the output qdd becomes qdd_."""
+    taken = {p.name for p in program.inputs}
+    return replace(program, outputs=tuple(replace(p, name=free(p.name, taken)) for p in program.outputs))
 
 
 class Pattern(NamedTuple):

@@ -1,7 +1,9 @@
 """Kernels as functions of JAX: compiled, in XLA's operations, and by callback."""
 
+import pickle
 from importlib import import_module
 
+import casadi
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -127,6 +129,14 @@ def test_equal_kernels_are_traced_once():
     assert count == 1
 
 
+def test_functions_can_be_sent_to_other_processes():
+    f = lw.compile(arm(2), lw.inverse_dynamics).jax(lower="callback")
+    again = pickle.loads(pickle.dumps(f))
+    assert again.options == {"lower": "callback"}
+    assert again.__name__ == "inverse_dynamics"
+    close(again(*states(arm(2), 3)), f(*states(arm(2), 3)))
+
+
 def test_refusals(monkeypatch):
     kernel = lw.compile(arm(2), lw.inverse_dynamics)
     f = kernel.jax()
@@ -138,6 +148,13 @@ def test_refusals(monkeypatch):
     with pytest.raises(InputError, match="expected the arguments q, qd, qdd"):
         f(q, qd)
     close(f(q, qd, qdd=qdd), kernel(q, qd, qdd))
+    with pytest.raises(InputError, match=r"expected qd .* real numbers, got complex128"):
+        f(q, qd + 1j, qdd)
+    with pytest.raises(InputError, match=r"got a SX of casadi.*kernel\.casadi"):
+        f(casadi.SX.sym("q", 2), qd, qdd)
+    for odd in ("q", None, [[1.0, 2.0], [3.0]]):
+        with pytest.raises(InputError, match="expected q of shape"):
+            f(odd, qd, qdd)
     with pytest.raises(LinkwiseError, match="lowering"):
         kernel.jax(lower="gpu")
     with pytest.raises(InputError, match=r"Newton's method.*lower='native'"):

@@ -1,5 +1,7 @@
 """Kernels as functions of PyTorch; its wheel is large, so that these run where it is installed: make test-torch."""
 
+import copy
+import pickle
 import re
 from pathlib import Path
 
@@ -88,6 +90,8 @@ def test_refusals():
         f(q, qd.to_sparse(), qdd)
     with pytest.raises(InputError, match="qdd as a tensor or an array of real numbers, got str"):
         f(q, qd, "qdd")
+    with pytest.raises(InputError, match="arrays of numbers"):
+        f(torch.nested.nested_tensor([q[0], q[1]]), qd, qdd)
 
 
 def test_tensors_of_every_sort():
@@ -102,6 +106,18 @@ def test_tensors_of_every_sort():
         assert not f(q, qd, torch.nn.Parameter(qdd)).requires_grad
     ones = torch.ones((3, 2), dtype=torch.int64)
     np.testing.assert_array_equal(f(ones, ones, ones).numpy(), kernel(*[np.ones((3, 2))] * 3))
+
+
+def test_a_network_with_a_kernel_is_saved_and_loaded(tmp_path):
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.torques = lw.compile(arm(2), lw.inverse_dynamics).torch()
+
+    layer, x = Layer(), [torch.tensor(v) for v in states(arm(2), 3)]
+    again = pickle.loads(pickle.dumps(layer.torques))
+    for other in (again, copy.deepcopy(layer).torques):
+        np.testing.assert_array_equal(other(*x), layer.torques(*x))
 
 
 def test_the_layer_of_the_documentation():

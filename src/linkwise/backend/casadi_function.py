@@ -6,6 +6,7 @@ output of more axes has all but the last one as its rows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
@@ -25,9 +26,29 @@ METHODS = {
 }  # fmt: skip
 
 
+# words that are no names of functions, in CasADi and in C
+TAKEN = {
+    "null", "jac", "hess", "main", "auto", "break", "case", "char", "const", "continue", "default", "do", "double",
+    "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict",
+    "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+    "volatile", "while",
+}  # fmt: skip
+
+
 def casadi() -> Any:
     """The package."""
     return required("casadi", "casadi")
+
+
+def checked_name(name: Any) -> str:
+    """A name that CasADi and C can have for a function."""
+    good = isinstance(name, str) and re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*_?", name)
+    if not good or name in TAKEN:
+        raise InputError(
+            "casadi: expected a name of letters, digits and single underscores that begins with a letter and is no word"
+            f" of C or CasADi, got {name!r}."
+        )
+    return str(name)
 
 
 def function(program: Program, name: str, options: dict[str, Any]) -> Any:

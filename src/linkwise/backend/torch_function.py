@@ -51,7 +51,7 @@ def _converted(whole: Differentiable, k: int, x: Any) -> Any:
     torch: Any = required("torch", "torch")
     name, wanted = whole.names[k], f"{whole.program.name}: expected {whole.names[k]}"
     try:
-        x = x if isinstance(x, torch.Tensor) else torch.from_numpy(np.require(x, requirements="CW"))
+        x = x if isinstance(x, torch.Tensor) else torch.from_numpy(np.require(x, requirements=("C", "W")))
     except Exception as error:  # each library has errors of its own for what is no number
         raise InputError(f"{wanted} as a tensor or an array of real numbers, got {type(x).__name__}: {error}") from None
     if not x.is_cpu:
@@ -68,7 +68,10 @@ def _converted(whole: Differentiable, k: int, x: Any) -> Any:
 
 def _evaluated(whole: Differentiable, tensors: Sequence[Any]) -> tuple[Any, ...]:
     """The outputs of a program, of which nothing is kept."""
-    arrays = [x.detach().numpy() if x.requires_grad else x.numpy() for x in tensors]
+    try:
+        arrays = [x.detach().numpy() if x.requires_grad else x.numpy() for x in tensors]
+    except RuntimeError as error:  # nested tensors, and those of which only a description is there
+        raise InputError(f"{whole.program.name}: expected tensors that are arrays of numbers: {error}") from None
     try:
         return tuple(map(_from_numpy(), whole(*arrays)))
     except (TypeError, ValueError) as error:

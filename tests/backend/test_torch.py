@@ -75,6 +75,7 @@ def test_compiled_by_torch():
     assert torch.isfinite(x[0].grad).all()
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
 def test_refusals():
     f = lw.compile(arm(2), lw.inverse_dynamics).torch()
     q, qd, qdd = (t.detach() for t in tensors(arm(2), 3))

@@ -141,9 +141,7 @@ def _beside(tool: str, name: str, call, given) -> dict[str, float]:
     times = interleaved({tool: lambda: call(*theirs), "NumPy": lambda: kernel(*x)})
     a, b = (1e9 * times[n]["median"] / BATCH for n in (tool, "NumPy"))
     pages = _page_faults(lambda: call(*theirs))
-    print(
-        f"{tool}, {name}: {BATCH} rows, {a:.1f} ns a row, NumPy {b:.1f} ns: {a / b:.2f}; fresh pages {pages:.0f}"
-    )
+    print(f"{tool}, {name}: {BATCH} rows, {a:.1f} ns a row, NumPy {b:.1f} ns: {a / b:.2f}; fresh pages {pages:.0f}")
     return {f"{name} {tool}": a, f"{name} NumPy": b, f"{name} {tool} fresh pages": pages}
 
 

@@ -35,9 +35,15 @@ def columns(x, port):
 
 
 def apart(found, expected):
-    """The largest difference, as a part of the largest number or 1."""
-    pairs = [(np.array(ca.densify(a)).ravel(), np.ravel(b)) for a, b in zip(found, expected, strict=True)]
-    return max((np.abs(a - b).max() / max(1.0, np.abs(b).max()) for a, b in pairs if b.size), default=0.0)
+    """The largest difference, as a part of the largest number or 1; what is no number is none in both."""
+    largest = 0.0
+    for x, b in zip(found, expected, strict=True):
+        a, b = np.array(ca.densify(x)).ravel(), np.ravel(b)
+        known = np.isfinite(b)
+        np.testing.assert_array_equal(np.isfinite(a), known)
+        if known.any():
+            largest = max(largest, np.abs(a - b)[known].max() / max(1.0, np.abs(b[known]).max()))
+    return largest
 
 
 def differences(kernel):

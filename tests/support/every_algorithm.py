@@ -34,4 +34,6 @@ def lost(kernel: lw.Kernel) -> float:
     if kernel.algorithm is not lw.algorithms.operational_inertia:
         return 0.0
     (_, (inertia,)) = Part("", kernel).numbers
+    if not np.isfinite(inertia).all():  # a link that cannot move in all directions has none
+        return 0.0
     return float(np.finfo(float).eps * np.linalg.cond(inertia.reshape(-1, 6, 6)).max())

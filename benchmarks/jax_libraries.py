@@ -51,9 +51,7 @@ def _table(name: str) -> dict[str, float]:
         "Linkwise, lower='xla'": lambda: jax.vmap(kernel.jax(lower="xla")),
         **{n: lambda n=n: _torques(n, robot) for n in LIBRARIES if find_spec(n)},
     }
-    print(
-        f"{name}, {BATCH} rows: seconds of the processor to compile, nanoseconds a row, difference as a part of the largest"
-    )
+    print(f"{name}, {BATCH} rows: seconds of the processor to compile, ns a row, difference as a part of the largest")
     for library, make in functions.items():
         try:
             f = make()

@@ -22,6 +22,7 @@ def main() -> None:
     import float32
     import forward_dynamics
     import inverse_dynamics
+    import jax_libraries
     import large
     import limit
     import loading
@@ -65,6 +66,7 @@ def main() -> None:
         "startup": startup.run,
         "view": view.run,
         "tools": tools.run,
+        "jax_libraries": jax_libraries.run,
         "export": export.run,
     }
     parser = argparse.ArgumentParser(description=__doc__)

@@ -1,7 +1,4 @@
-"""Kernels in CasADi, JAX and PyTorch, beside NumPy's call of the same kernel and beside libraries written in JAX.
-
-PyTorch, adam-robotics, frax and jaxsim are measured where they are installed.
-"""
+"""Kernels in CasADi, JAX and PyTorch, beside NumPy's call of the same kernel; PyTorch where it is installed."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import subprocess
 import sys
 import time
 from importlib.util import find_spec
+from resource import RUSAGE_SELF, getrusage
 
 import numpy as np
 import robots
@@ -17,6 +15,7 @@ import linkwise as lw
 from linkwise.peers.times import interleaved
 
 BATCH = 4096
+COLD_RUNS = 7
 
 
 def run() -> dict[str, dict[str, float]]:
@@ -89,28 +88,49 @@ robot = robots.robot("TALOS")
 kernel = lw.compile(robot, lw.inverse_dynamics)
 x = np.random.default_rng(0).normal(size=(3, 64, robot.nv))
 kernel(*x)
-begin = time.perf_counter()
+begin = time.perf_counter(), time.process_time()
 f = kernel.jax()
 g = jax.jit(jax.vmap(jax.grad(lambda q, v, a: jnp.sum(f(q, v, a) ** 2))))
 g(*x).block_until_ready()
-print(time.perf_counter() - begin)
+print(time.perf_counter() - begin[0], time.process_time() - begin[1])
 """
 
 
 def jax() -> dict[str, float]:
-    """Cold gradients of TALOS, batches beside NumPy's call, and libraries written in JAX."""
+    """Cold gradients of TALOS, batches beside NumPy's call, and gradients beside a complex step."""
     import jax
     import jax.numpy as jnp
 
     jax.config.update("jax_enable_x64", True)
-    cold = [_cold() for _ in range(2)]  # the second finds the code of derivatives compiled
+    first, *more = [_cold() for _ in range(1 + COLD_RUNS)]  # the first may have to compile the code of derivatives
+    later = np.median(more, axis=0)
     print("JAX, TALOS: gradient, vmap and jit in a new process, beyond JAX's own import and first jit:")
-    print(f"  {cold[0]:.2f} s, with our compiled code there {cold[1]:.2f} s")
-    figures = {"cold": cold[0], "cold, compiled": cold[1]}
+    print(f"  {first[0]:.2f} s; with our compiled code there {later[0]:.2f} s, of the processor {later[1]:.2f} s")
+    figures = {"cold": first[0], "cold, compiled": later[0], "cold, compiled, processor": later[1]}
+    one, negation = jnp.ones((1, 6)), jax.jit(jnp.negative)
+    own = interleaved({"JAX": lambda: negation(one).block_until_ready()})["JAX"]["median"]
+    print(
+        f"JAX: a call that negates six numbers takes {1e6 * own:.1f} us, {1e9 * own / BATCH:.1f} ns of each row below"
+    )
     for name in robots.FILES:
         call = jax.jit(lw.compile(robots.robot(name), lw.inverse_dynamics).jax())
         figures |= _beside("JAX", name, lambda *x, call=call: call(*x).block_until_ready(), jnp.asarray)
-    return figures | _others()
+    gradient = jax.grad(lambda *x: jnp.sum(lw.compile(robots.robot("TALOS"), lw.inverse_dynamics).jax()(*x) ** 2))
+    figures["gradient"] = apart = _from_complex_steps(robots.robot("TALOS"), gradient)
+    print(f"JAX, TALOS: gradient of the sum of squares, from complex steps by {apart:.1e} of the largest")
+    return figures
+
+
+def _from_complex_steps(robot: lw.Robot, gradient) -> float:
+    """How far a gradient of the sum of squared torques by q is from complex steps, as a part of the largest number."""
+    q, qd, qdd = (x.tolist() for x in states(robot))
+
+    def slope(k: int) -> float:
+        moved = [complex(x, 1e-40 * (j == k)) for j, x in enumerate(q)]
+        return sum(x * x for x in lw.inverse_dynamics.plain(robot, moved, qd, qdd)).imag / 1e-40
+
+    expected = np.array([slope(k) for k in range(robot.nq)])
+    return float(np.abs(np.asarray(gradient(*states(robot))) - expected).max() / np.abs(expected).max())
 
 
 def _beside(tool: str, name: str, call, given) -> dict[str, float]:
@@ -120,59 +140,24 @@ def _beside(tool: str, name: str, call, given) -> dict[str, float]:
     theirs = [given(v) for v in x]
     times = interleaved({tool: lambda: call(*theirs), "NumPy": lambda: kernel(*x)})
     a, b = (1e9 * times[n]["median"] / BATCH for n in (tool, "NumPy"))
-    print(f"{tool}, {name}: {BATCH} rows {a:.1f} ns a row, NumPy's call {b:.1f} ns: {a / b:.2f}")
-    return {f"{name} {tool}": a, f"{name} NumPy": b}
+    pages = _page_faults(lambda: call(*theirs))
+    print(f"{tool}, {name}: {BATCH} rows, {a:.1f} ns a row, NumPy {b:.1f} ns: {a / b:.2f}; fresh pages {pages:.0f}")
+    return {f"{name} {tool}": a, f"{name} NumPy": b, f"{name} {tool} fresh pages": pages}
 
 
-def _cold() -> float:
+def _page_faults(call) -> float:
+    """Pages of memory that the system clears in a call; those of outputs, where their memory was given back before."""
+    before = getrusage(RUSAGE_SELF).ru_minflt
+    for _ in range(100):
+        call()
+    return (getrusage(RUSAGE_SELF).ru_minflt - before) / 100
+
+
+def _cold() -> list[float]:
+    """Seconds by the clock and of the processor, in a new process."""
     code = COLD.format(path=[p for p in sys.path if p])
-    return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-
-
-def _others() -> dict[str, float]:
-    """Libraries whose dynamics are written in JAX, on TALOS: compilation, and a batch."""
-    import jax
-
-    robot = robots.robot("TALOS")
-    x = states(robot, BATCH)
-    ours = lw.compile(robot, lw.inverse_dynamics).jax()
-    functions = {"Linkwise": ours, "Linkwise, lower='xla'": lw.compile(robot, lw.inverse_dynamics).jax(lower="xla")}
-    functions |= {n: make(robot) for n, make in {"adam": adam, "frax": frax}.items() if find_spec(n)}
-    figures = {}
-    for name, f in functions.items():
-        begin = time.perf_counter()
-        call = jax.jit(jax.vmap(f))
-        call(*x).block_until_ready()
-        first = time.perf_counter() - begin
-        begin = time.perf_counter()
-        found = call(*x).block_until_ready()
-        ns = 1e9 * (time.perf_counter() - begin) / BATCH
-        apart = np.abs(np.asarray(found) - np.asarray(ours(*x))).max() / np.abs(np.asarray(found)).max()
-        print(f"  {name}: compiled in {first:.2f} s, {ns:.0f} ns a row, apart by {apart:.0e} of the largest")
-        figures |= {f"{name} compile": first, f"{name} row": ns}
-    return figures
-
-
-def adam(robot: lw.Robot):
-    """Torques by adam-robotics, whose base floats."""
-    from adam.jax import KinDynComputations
-
-    g = np.array([0, 0, -9.81, 0, 0, 0])
-    dynamics = KinDynComputations(str(robots.path("TALOS")), list(robot.names), gravity=g)
-    here, still = np.eye(4), np.zeros(6)
-
-    def torques(q, qd, qdd):
-        return dynamics.mass_matrix(here, q)[6:, 6:] @ qdd + dynamics.bias_force(here, q, still, qd)[6:]
-
-    return torques
-
-
-def frax(robot: lw.Robot):
-    """Torques by frax."""
-    from frax import Robot
-
-    other = Robot(str(robots.path("TALOS")), joint_ordering=list(robot.names))
-    return lambda q, qd, qdd: other.mass_matrix(q) @ qdd + other.nonlinear_bias(q, qd)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return [float(x) for x in ran.stdout.split()]
 
 
 def torch() -> dict[str, float]:

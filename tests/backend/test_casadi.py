@@ -132,6 +132,9 @@ def test_refusals(monkeypatch):
         kernel.casadi()
     with pytest.raises(InputError, match="float64"):
         lw.compile(arm(2), lw.inverse_dynamics, dtype="float32").casadi(compiled=True)
+    for name in ("a b", "int", "jac", "a__b", "1st", 3):
+        with pytest.raises(InputError, match="casadi: expected a name of letters"):
+            lw.compile(arm(2), lw.inverse_dynamics).casadi(name)
     monkeypatch.setattr(casadi_external, "COMPILERS", ("no-such-compiler",))
     with pytest.raises(InputError, match="C compiler"):
         lw.compile(arm(2), lw.inverse_dynamics).casadi(compiled=True)

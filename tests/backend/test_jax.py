@@ -1,5 +1,9 @@
 """Kernels as functions of JAX: compiled, in XLA's operations, and by callback."""
 
+import pickle
+from importlib import import_module
+
+import casadi
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,9 +18,13 @@ from support.every_machine import sort
 LOWERINGS = ("native", "xla", "callback")
 
 
+# doubles on or off, under the name that this JAX has for it
+precise = jax.enable_x64 if hasattr(jax, "enable_x64") else import_module("jax.experimental").enable_x64
+
+
 @pytest.fixture(autouse=True)
 def _x64():
-    with jax.enable_x64(True):
+    with precise(True):
         yield
 
 
@@ -98,7 +106,7 @@ def test_in_loops_of_jax():
 
 def test_float32():
     kernel = lw.compile(arm(3), lw.inverse_dynamics, dtype="float32")
-    with jax.enable_x64(False):
+    with precise(False):
         found = jax.jit(kernel.jax())(*states(arm(3), 3))
         assert found.dtype == np.float32
         close(found, kernel(*states(arm(3), 3)), 1e-6)
@@ -121,6 +129,14 @@ def test_equal_kernels_are_traced_once():
     assert count == 1
 
 
+def test_functions_can_be_sent_to_other_processes():
+    f = lw.compile(arm(2), lw.inverse_dynamics).jax(lower="callback")
+    again = pickle.loads(pickle.dumps(f))
+    assert again.options == {"lower": "callback"}
+    assert again.__name__ == "inverse_dynamics"
+    close(again(*states(arm(2), 3)), f(*states(arm(2), 3)))
+
+
 def test_refusals(monkeypatch):
     kernel = lw.compile(arm(2), lw.inverse_dynamics)
     f = kernel.jax()
@@ -132,11 +148,18 @@ def test_refusals(monkeypatch):
     with pytest.raises(InputError, match="expected the arguments q, qd, qdd"):
         f(q, qd)
     close(f(q, qd, qdd=qdd), kernel(q, qd, qdd))
+    with pytest.raises(InputError, match=r"expected qd .* real numbers, got complex128"):
+        f(q, qd + 1j, qdd)
+    with pytest.raises(InputError, match=r"got a SX of casadi.*kernel\.casadi"):
+        f(casadi.SX.sym("q", 2), qd, qdd)
+    for odd in ("q", None, [[1.0, 2.0], [3.0]]):
+        with pytest.raises(InputError, match="expected q of shape"):
+            f(odd, qd, qdd)
     with pytest.raises(LinkwiseError, match="lowering"):
         kernel.jax(lower="gpu")
     with pytest.raises(InputError, match=r"Newton's method.*lower='native'"):
         sort("ankle, moving base").dynamics().inverse_dynamics.jax(lower="xla")
-    monkeypatch.setattr(jax_target, "VERSION", (1, 0))
+    monkeypatch.setattr(jax_target, "OLDEST", (1, 0))
     jax_target.check.cache_clear()
     with pytest.raises(LinkwiseError, match=r"foreign functions 1\.0.*lower='callback'"):
         kernel.jax()

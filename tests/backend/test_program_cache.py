@@ -8,7 +8,9 @@ import pytest
 import linkwise as lw
 from linkwise.backend import cache, native
 from linkwise.backend import program_cache as module
+from linkwise.backend.differentiable import Differentiable
 from linkwise.backend.program_cache import Recalled, recalled, remembered
+from linkwise.graph import differential
 from linkwise.graph.program import Port, trace
 from linkwise.kernel import kernel as kernels
 from linkwise.kernel.fingerprint import facts_of
@@ -133,6 +135,21 @@ def test_threads_need_no_trace(traced):
         for _ in range(3):
             np.testing.assert_array_equal(again(*x), expected)
     assert not traced
+
+
+def test_derivatives_are_recalled_too(monkeypatch):
+    """A gradient in another process traces neither the kernel nor its derivatives, and has the same numbers."""
+    made, found = [], []
+    for kind in ("forward", "backward"):
+        make = getattr(differential, kind)
+        monkeypatch.setattr(differential, kind, lambda *x, make=make: made.append(make(*x)) or made[-1])
+    for _ in range(2):
+        whole = Differentiable(lw.compile(arm(3), lw.inverse_dynamics).program)
+        back = whole.forward((0,)).transposed((3,))
+        found.append(back(*np.ones((4, 3))))
+        assert back is whole.backward((0,))
+    assert [p.name for p in made] == ["inverse_dynamics_forward", "inverse_dynamics_backward"]
+    np.testing.assert_array_equal(*found)
 
 
 def test_loops_are_recalled_too(traced):

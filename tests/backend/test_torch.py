@@ -1,5 +1,7 @@
 """Kernels as functions of PyTorch; its wheel is large, so that these run where it is installed: make test-torch."""
 
+import copy
+import pickle
 import re
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from support.arms import arm, states, two_link
 from support.every_machine import sort
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-torch")
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:FutureWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
 
 
 def tensors(robot, *batch):
@@ -73,6 +75,7 @@ def test_compiled_by_torch():
     assert torch.isfinite(x[0].grad).all()
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
 def test_refusals():
     f = lw.compile(arm(2), lw.inverse_dynamics).torch()
     q, qd, qdd = (t.detach() for t in tensors(arm(2), 3))
@@ -82,6 +85,40 @@ def test_refusals():
         f(q, qd)
     with pytest.raises(InputError, match="on the processor"):
         f(q.to("meta"), qd, qdd)
+    with pytest.raises(InputError, match=r"real numbers, got torch.complex128. Give q.real"):
+        f(q + 0j, qd, qdd)
+    with pytest.raises(InputError, match=r"dense tensor, got torch.sparse_coo. Give qd.to_dense"):
+        f(q, qd.to_sparse(), qdd)
+    with pytest.raises(InputError, match="qdd as a tensor or an array of real numbers, got str"):
+        f(q, qd, "qdd")
+    with pytest.raises(InputError, match="arrays of numbers"):
+        f(torch.nested.nested_tensor([q[0], q[1]]), qd, qdd)
+
+
+def test_tensors_of_every_sort():
+    """Numbers seen through other tensors, without gradients, whole numbers, lists."""
+    kernel = lw.compile(arm(2), lw.inverse_dynamics)
+    f, x = kernel.torch(), states(arm(2), 3)
+    q, qd, qdd = (torch.tensor(v) for v in x)
+    mirrored = torch.complex(-q, -q).conj().imag  # whose numbers are stored with the other sign
+    assert mirrored.is_neg()
+    np.testing.assert_array_equal(f(mirrored, x[1].tolist(), torch.nn.Parameter(qdd)).detach().numpy(), kernel(*x))
+    with torch.no_grad():
+        assert not f(q, qd, torch.nn.Parameter(qdd)).requires_grad
+    ones = torch.ones((3, 2), dtype=torch.int64)
+    np.testing.assert_array_equal(f(ones, ones, ones).numpy(), kernel(*[np.ones((3, 2))] * 3))
+
+
+def test_a_network_with_a_kernel_is_saved_and_loaded(tmp_path):
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.torques = lw.compile(arm(2), lw.inverse_dynamics).torch()
+
+    layer, x = Layer(), [torch.tensor(v) for v in states(arm(2), 3)]
+    again = pickle.loads(pickle.dumps(layer.torques))
+    for other in (again, copy.deepcopy(layer).torques):
+        np.testing.assert_array_equal(other(*x), layer.torques(*x))
 
 
 def test_the_layer_of_the_documentation():

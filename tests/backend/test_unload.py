@@ -57,6 +57,17 @@ def test_kernels_keep_their_code_however_often_they_were_called(small, monkeypat
 
 
 @pytest.mark.skipif(native.backend() != "llvm", reason="nothing is loaded")
+def test_what_other_tools_hold_stays(small):
+    """CasADi and JAX call a loop by its address, and hold what was loaded."""
+    program = trace("lent", lambda x: ([x[0] * 7.0 + x[1]],), [Port("x", (2,))], [Port("y", (1,))])
+    held = native.loaded(program)
+    for k in range(20):
+        line(700.0 + k)
+    assert held.loop in llvm._engines
+    assert native.loaded(program) == held
+
+
+@pytest.mark.skipif(native.backend() != "llvm", reason="nothing is loaded")
 def test_more_than_a_process_can_hold_is_refused_in_words(small, monkeypatch):
     """LLVM would end the process."""
     monkeypatch.setattr(native, "_look_in", 6)

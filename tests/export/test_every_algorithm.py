@@ -5,39 +5,15 @@ import pytest
 
 import linkwise as lw
 from linkwise.cli.export import known
-from linkwise.errors import LinkwiseError
-from linkwise.kernel.export.parts import Part
-from support import cortex
+from support import avr, cortex
 from support.arms import arm
+from support.every_algorithm import kernels, lost
 from support.every_machine import sort
 from support.exported import worst_in_c
 from support.pinocchio_bridge import example
 
 CLOSE = 1e-13  # of the largest number of an output: some hundred roundings
 LONGEST = 6000  # operations: compilers take minutes for much more
-GAINS = {"kp": 100.0, "kd": 20.0, "kp_motor": 50.0, "kd_motor": 5.0}
-
-
-def kernels(robot, options, some=None):
-    """All algorithms and controllers that the robot has, or some of them."""
-    for name, algorithm in {n: known()[n] for n in some or known()}.items():
-        own = {key: value for key, value in GAINS.items() if key in algorithm.static}
-        if "frame" in algorithm.static:
-            own["frame"] = robot.moving_links[-1]
-        if "keep" not in algorithm.static:  # a sensor, which these have not
-            try:
-                fitting = {k: v for k, v in options.items() if k in algorithm.uses}
-                yield name, lw.compile(robot, algorithm, **fitting, **own)
-            except LinkwiseError:
-                continue
-
-
-def lost(kernel):
-    """What the inverse of a matrix loses: a rounding for each of its condition number. Only one is inverted so."""
-    if kernel.algorithm is not lw.algorithms.operational_inertia:
-        return 0.0
-    (_, (inertia,)) = Part("", kernel).numbers
-    return float(np.finfo(float).eps * np.linalg.cond(inertia.reshape(-1, 6, 6)).max())
 
 
 def check(robot, options, folder, least, some=None):
@@ -127,3 +103,35 @@ def test_a_floating_base_takes_the_same_instructions_too(tmp_path):
     ran = on_a_cortex(dyn.forward_dynamics, "forward_dynamics", x, tmp_path)
     assert set(ran.instructions) == {ran.written}
     np.testing.assert_allclose(ran.results, dyn.forward_dynamics(*x), rtol=0.0, atol=1e-4 * np.abs(ran.results).max())
+
+
+SKETCH = """#include <robot.h>
+static const float rows[{rows}][{width}] = {{{numbers}}};
+void setup() {{
+    Serial.begin(115200);
+    for (int k = 0; k < {rows}; ++k) {{
+        float tau[6];
+        robot_inverse_dynamics(rows[k], rows[k] + 6, rows[k] + 12, tau);
+        for (int i = 0; i < 6; ++i) {{ Serial.println(tau[i], 6); }}
+    }}
+    Serial.println("end");
+}}
+void loop() {{}}
+"""
+
+
+@pytest.mark.slow
+def test_torques_of_a_ur5_on_an_arduino_mega(tmp_path):
+    """Compiled with the Arduino's own core, and run in an emulator; the example that comes along is compiled too."""
+    if reason := avr.missing():
+        pytest.skip(reason)
+    kernel = lw.compile(lw.load(example("ur5_robot.urdf")), lw.inverse_dynamics, dtype="float32")
+    files = kernel.export(tmp_path, to="arduino", name="robot")
+    x = np.random.default_rng(0).uniform(-2.0, 2.0, (3, 20, 6)).astype(np.float32)
+    rows = np.concatenate(x, axis=1)
+    numbers = ", ".join(f"{{{', '.join(f'{v:.9g}' for v in row)}}}" for row in rows)
+    text = avr.printed(avr.built(tmp_path, SKETCH.format(rows=len(rows), width=18, numbers=numbers)), "end")
+    found = np.array([float(v) for v in text.split()[:-1]]).reshape(20, 6)
+    expected = kernel(*x)
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-5 * np.abs(expected).max())
+    assert avr.built(tmp_path, files["examples/robot_loop/robot_loop.ino"].read_text()).exists()

@@ -247,7 +247,7 @@ def test_the_readme_says_what_goes_in_and_what_it_costs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["a */ b", "two\nlines", "back\\", "what??/", "Ärmchen", '"q"', "1st", "int", "%s {0}", "<b>|`"]
+    "name", ["a */ b", "two\nlines", "back\\", "what??/", "Ärmchen", '"q"', "1st", "int", "%s {0}", "<b>|`", "time"]
 )
 def test_a_robots_name_breaks_nothing(name, tmp_path):
     k = lw.compile(arm(1, name=name), lw.algorithms.gravity_forces)
@@ -262,6 +262,8 @@ def test_refusals(dyn, tmp_path):
         dyn.mass_matrix.export(tmp_path, to="fortran")
     with pytest.raises(InputError, match="export name: expected a name of letters"):
         dyn.mass_matrix.export(tmp_path, name="a b")
+    with pytest.raises(InputError, match="no header of C and no target of make has, got 'math'"):
+        dyn.mass_matrix.export(tmp_path, name="math")
     with pytest.raises(InputError, match=r"expected kernels, such as dyn\.mass_matrix"):
         dyn.mass_matrix.export(tmp_path, lw.mass_matrix)
     with pytest.raises(InputError, match="all in the same numbers, got float32 and float64"):

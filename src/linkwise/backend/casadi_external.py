@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linkwise.backend import native
-from linkwise.backend.casadi_function import Pattern, by_columns, casadi, sparsity
+from linkwise.backend.casadi_function import Pattern, by_columns, casadi, sparsity, with_own_names
 from linkwise.errors import InputError
 from linkwise.graph.differential import backward, forward, jacobian
 from linkwise.graph.program import Port, Program
@@ -61,7 +61,7 @@ def function(program: Program, name: str, second: bool, options: dict[str, Any])
         )
     if not native.is_native(program):
         raise InputError("casadi: expected compiled code, which this machine does not make. Use casadi().")
-    program = program.whole
+    program = with_own_names(program.whole)
     entries = _with_derivatives(Entry.of(name, program.arguments, program), second)
     code = HEAD + "\n".join(_code(entry) for entry in entries)
     with tempfile.TemporaryDirectory(prefix="linkwise") as folder:

@@ -6,6 +6,7 @@ output of more axes has all but the last one as its rows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
@@ -16,6 +17,7 @@ from linkwise.files import required
 from linkwise.graph.inline import WRITTEN, inlined
 from linkwise.graph.node import Node, is_zero
 from linkwise.graph.program import Port, Program
+from linkwise.graph.show import free
 
 # operations that CasADi writes otherwise than Python
 METHODS = {
@@ -24,9 +26,29 @@ METHODS = {
 }  # fmt: skip
 
 
+# words that are no names of functions, in CasADi and in C
+TAKEN = {
+    "null", "jac", "hess", "main", "auto", "break", "case", "char", "const", "continue", "default", "do", "double",
+    "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict",
+    "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+    "volatile", "while",
+}  # fmt: skip
+
+
 def casadi() -> Any:
     """The package."""
     return required("casadi", "casadi")
+
+
+def checked_name(name: Any) -> str:
+    """A name that CasADi and C can have for a function."""
+    good = isinstance(name, str) and re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*_?", name)
+    if not good or name in TAKEN:
+        raise InputError(
+            "casadi: expected a name of letters, digits and single underscores that begins with a letter and is no word"
+            f" of C or CasADi, got {name!r}."
+        )
+    return str(name)
 
 
 def function(program: Program, name: str, options: dict[str, Any]) -> Any:
@@ -39,7 +61,7 @@ def function(program: Program, name: str, options: dict[str, Any]) -> Any:
         )
     if program.repeated:
         raise InputError(f"casadi: expected a function of one state, got {program.name}, which runs in steps.")
-    program = program.whole
+    program = with_own_names(program.whole)
     table = {**WRITTEN, **{op: getattr(ca, method) for op, method in METHODS.items()}}
     inputs = [ca.SX.sym(p.name, *_matrix(p)) for p in program.inputs]
     entries = [
@@ -53,6 +75,12 @@ def function(program: Program, name: str, options: dict[str, Any]) -> Any:
         outputs.append(ca.SX(pattern, ca.vertcat(*(flat[k] for k in at))) if at else ca.SX(*_matrix(port)))
     names = [p.name for p in program.inputs], [p.name for p in program.outputs]
     return ca.Function(name, inputs, outputs, *names, options)
+
+
+def with_own_names(program: Program) -> Program:
+    """The program whose outputs have no name of an input, which CasADi forbids: the output qdd becomes qdd_."""
+    taken = {p.name for p in program.inputs}
+    return replace(program, outputs=tuple(replace(p, name=free(p.name, taken)) for p in program.outputs))
 
 
 class Pattern(NamedTuple):

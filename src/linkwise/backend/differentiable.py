@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from linkwise.backend import native
+from linkwise.backend.program_cache import recalled
 from linkwise.errors import InputError
 from linkwise.graph import differential
 from linkwise.graph.program import Program
@@ -24,13 +25,15 @@ class Differentiable:
         self.program, self._tangent_of = program, tangent_of
         self._made: dict[tuple[str, tuple[int, ...]], Differentiable] = {}
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The names of the inputs."""
         return [p.name for p in self.program.arguments]
 
     def in_order(self, inputs: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """The arguments of a call, each once, in the order of the inputs."""
+        if not named and len(inputs) == len(self.names):
+            return list(inputs)
         given = dict(zip(self.names, inputs, strict=False)) | dict(named)
         if len(inputs) + len(named) != len(self.names) or given.keys() != set(self.names):
             got = f"{len(inputs)} and {', '.join(named)}" if named else f"{len(inputs)}"
@@ -70,6 +73,9 @@ class Differentiable:
 
     def _kept(self, kind: str, wrt: tuple[int, ...]) -> Differentiable:
         if (kind, wrt) not in self._made:
-            program = getattr(differential, kind)(self.program, [self.names[k] for k in wrt])
+            make, names = getattr(differential, kind), [self.names[k] for k in wrt]
+            facts = repr((self.program.name, self.program.digest, kind, names))
+            program, _ = recalled(facts, lambda: (make(self.program, names), None))
+            program.keep()  # many are only asked for their ports
             self._made[kind, wrt] = Differentiable(program, (self, wrt) if kind == "forward" else None)
         return self._made[kind, wrt]

@@ -56,7 +56,15 @@ def _arguments(whole: Differentiable, inputs: Sequence[Any], named: dict[str, An
             f"{program.name}: this kernel computes in {program.dtype}, which JAX has switched off. Call"
             " jax.config.update('jax_enable_x64', True) first, or compile the kernel with dtype='float32'."
         )
-    arrays = [jnp.asarray(x, program.dtype) for x in whole.in_order(inputs, named)]
+    given = whole.in_order(inputs, named)
+    try:
+        arrays = [jnp.asarray(x) for x in given]
+        real = not any(jnp.iscomplexobj(x) for x in arrays)
+    except (TypeError, ValueError, Warning) as error:
+        raise explanation(program, error, given, None) from None
+    if not real:
+        raise explanation(program, TypeError(), given, None)
+    arrays = [x.astype(program.dtype) for x in arrays]
     for port, x in zip(program.arguments, arrays, strict=True):
         if not port.fits(x.shape):
             raise explanation(program, ValueError(), [np.broadcast_to(np.zeros(()), x.shape) for x in arrays], None)

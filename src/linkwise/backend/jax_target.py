@@ -19,7 +19,7 @@ from linkwise.errors import LinkwiseError
 from linkwise.files import required
 from linkwise.graph.program import Port, Program, trace
 
-VERSION = 0, 3  # of XLA's interface for which this is written
+OLDEST, NEWEST = (0, 1), (0, 3)  # versions of XLA's interface for which this is written; later ones take the newest
 # offsets of fields, in bytes, and the sizes that structures say they have
 EXTENSION, API, ARGUMENTS, RESULTS = 8, 16, 40, 80  # of a call frame
 LIST, LIST_SIZE = 32, 40  # of a list of buffers: where they are
@@ -40,11 +40,11 @@ def check() -> None:
         raise LinkwiseError(
             f"jax: expected JAX 0.5 or later, which calls compiled functions, got {jax.__version__}. {other}."
         )
-    found = _version(Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h"))
-    if found is not None and (found[0] != VERSION[0] or found[1] < VERSION[1]):
+    found = _version()
+    if found[0] != OLDEST[0] or found < OLDEST:
         raise LinkwiseError(
-            f"jax: expected XLA's foreign functions {VERSION[0]}.{VERSION[1]}, JAX {jax.__version__} has"
-            f" {found[0]}.{found[1]}. {other}."
+            f"jax: expected XLA's foreign functions {OLDEST[0]}.{OLDEST[1]} or a later {OLDEST[0]}.x, JAX"
+            f" {jax.__version__} has {found[0]}.{found[1]}. {other}."
         )
     kind = np.dtype(np.float32)  # which JAX has always
     ports = [Port(name, (1,)) for name in "xyz"]
@@ -63,14 +63,15 @@ def check() -> None:
         )
 
 
-def _version(header: Path) -> tuple[int, int] | None:
-    """The version that a header defines; None where there is none to read."""
+def _version() -> tuple[int, int]:
+    """The version of XLA's interface that the header in JAX defines; the newest known one where there is none."""
+    header = Path(required("jax", "jax").ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
     try:
         text = header.read_text()
     except OSError:
-        return None
+        return NEWEST
     parts = [re.search(rf"#define XLA_FFI_API_{part} (\d+)", text) for part in ("MAJOR", "MINOR")]
-    return (int(parts[0][1]), int(parts[1][1])) if parts[0] and parts[1] else None
+    return (int(parts[0][1]), int(parts[1][1])) if parts[0] and parts[1] else NEWEST
 
 
 def name(program: Program) -> str:
@@ -130,9 +131,10 @@ def _code(program: Program, loop: int) -> str:
         f"call void inttoptr (i64 {loop} to ptr)(ptr %ports, ptr %dims, ptr %steps, ptr %told)",
         _TAIL.format(internal=INTERNAL, exhausted=EXHAUSTED),
     ]
-    sizes = {"PORTS": count, "STEPS": count + len(inner) + 1}
+    major, minor = min(_version(), NEWEST)
+    words = {"PORTS": count, "STEPS": count + len(inner) + 1, "MAJOR": major, "MINOR": minor}
     text = "\n".join(lines)
-    for key, value in sizes.items():
+    for key, value in words.items():
         text = text.replace(f"${key}", str(value))
     return text
 
@@ -183,9 +185,9 @@ br i1 %asked, label %answer, label %run
 answer:
 {_field("metadata", "ptr", "extension", METADATA)}
 %major = getelementptr i8, ptr %metadata, i64 {MAJOR}
-store i32 {VERSION[0]}, ptr %major
+store i32 $MAJOR, ptr %major
 %minor = getelementptr i8, ptr %metadata, i64 {MINOR}
-store i32 {VERSION[1]}, ptr %minor
+store i32 $MINOR, ptr %minor
 %traits = getelementptr i8, ptr %metadata, i64 {TRAITS}
 store i32 0, ptr %traits
 ret ptr null

@@ -71,7 +71,7 @@ def function(program: Program, doc: str = "", threads: int | str = 1, directly: 
 def loaded(program: Program) -> Loaded:
     """The program's code, for whoever calls its loop; it stays where it is as long as this is held."""
     with _lock:
-        return _native(program, "")
+        return Loaded(*_native(program, ""))  # a tuple of its own: references to the ufunc say who holds it
 
 
 def entry(program: Program, doc: str, name: str) -> tuple[int, Any]:

@@ -24,19 +24,16 @@ def function(program: Program, doc: str) -> Callable[..., Any]:
     whole, kind = Differentiable(program), getattr(torch, program.dtype)
     result = result_of(program) if len(program.outputs) > 1 else None
     run, watched = _call(), _watched()
+    tensor, dense, grads = torch.Tensor, torch.strided, torch.is_grad_enabled
 
     def body(*inputs: Any, **named: Any) -> Any:
-        tensors = [torch.as_tensor(x, dtype=kind) for x in whole.in_order(inputs, named)]
-        for name, x in zip(whole.names, tensors, strict=True):
-            if not x.is_cpu:
-                raise InputError(
-                    f"{program.name}: expected {name} on the processor, where kernels compute, got a tensor on"
-                    f" {x.device}. Give {name}.cpu(); for other devices there is kernel.jax(lower='xla')."
-                )
-        if watched() or any(x.requires_grad for x in tensors):
-            found = run(whole, tensors)
-        else:
-            found = _evaluated(whole, tensors)
+        given = whole.in_order(inputs, named)
+        plain = not watched()
+        for k, x in enumerate(given):
+            if type(x) is not tensor or x.dtype is not kind or not x.is_cpu or x.is_neg() or x.layout is not dense:
+                given[k] = x = _converted(whole, k, x)
+            plain = plain and not (x.requires_grad and grads())
+        found = _evaluated(whole, given) if plain else run(whole, given)
         return result(*found) if result else found[0]
 
     apart = torch.compiler.disable(body)  # PyTorch's compiler cannot look inside
@@ -49,14 +46,43 @@ def function(program: Program, doc: str) -> Callable[..., Any]:
     return call
 
 
+def _converted(whole: Differentiable, k: int, x: Any) -> Any:
+    """What was given for an input, as a dense tensor of real numbers of the program's kind on the processor."""
+    torch: Any = required("torch", "torch")
+    name, wanted = whole.names[k], f"{whole.program.name}: expected {whole.names[k]}"
+    try:
+        x = x if isinstance(x, torch.Tensor) else torch.from_numpy(np.require(x, requirements=("C", "W")))
+    except Exception as error:  # each library has errors of its own for what is no number
+        raise InputError(f"{wanted} as a tensor or an array of real numbers, got {type(x).__name__}: {error}") from None
+    if not x.is_cpu:
+        raise InputError(
+            f"{wanted} on the processor, where kernels compute, got a tensor on {x.device}. Give {name}.cpu(); for"
+            " other devices there is kernel.jax(lower='xla')."
+        )
+    if x.is_complex():
+        raise InputError(f"{wanted} of real numbers, got {x.dtype}. Give {name}.real.")
+    if x.layout is not torch.strided:
+        raise InputError(f"{wanted} as a dense tensor, got {x.layout}. Give {name}.to_dense().")
+    return x.to(getattr(torch, whole.program.dtype)).resolve_neg()
+
+
 def _evaluated(whole: Differentiable, tensors: Sequence[Any]) -> tuple[Any, ...]:
     """The outputs of a program, of which nothing is kept."""
-    from_numpy = required("torch", "torch").from_numpy
-    arrays = [x.detach().numpy() for x in tensors]
     try:
-        return tuple(from_numpy(np.asarray(x)) for x in whole(*arrays))
+        arrays = [x.detach().numpy() if x.requires_grad else x.numpy() for x in tensors]
+    except RuntimeError as error:  # nested tensors, and those of which only a description is there
+        raise InputError(f"{whole.program.name}: expected tensors that are arrays of numbers: {error}") from None
+    try:
+        return tuple(map(_from_numpy(), whole(*arrays)))
     except (TypeError, ValueError) as error:
         raise explanation(whole.program, error, arrays, None) from None
+
+
+@cache
+def _from_numpy() -> Callable[[Any], Any]:
+    """What makes a tensor of an array, or of the number that a kernel without axes gives."""
+    torch: Any = required("torch", "torch")
+    return lambda x: torch.from_numpy(np.asarray(x))
 
 
 def _watched() -> Callable[[], bool]:

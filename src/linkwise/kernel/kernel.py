@@ -310,7 +310,7 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
         """
         from linkwise.backend import casadi_external, casadi_function
 
-        name = self.program.name if name is None else name
+        name = casadi_function.checked_name(self.program.name if name is None else name)
         if compiled:
             return casadi_external.function(self._whole("CasADi function"), name, second, options)
         return casadi_function.function(self._whole("CasADi function"), name, options)
@@ -326,8 +326,9 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
                 which compile slowly but run on any device; "callback" calls the compiled code through Python.
         """
         from linkwise.backend.jax_function import function
+        from linkwise.kernel.lent import Lent
 
-        return function(self._whole("JAX function"), lower, self.__doc__ or "")
+        return Lent.of(function(self._whole("JAX function"), lower, self.__doc__ or ""), self, "jax", lower=lower)
 
     def torch(self) -> Callable[..., Any]:
         """This kernel as a function of PyTorch's tensors on the processor, without copies; needs PyTorch.
@@ -336,8 +337,9 @@ class Compiled(functools.partial):  # type: ignore[type-arg]
         compiled when they are first needed; by q they are by its numbers, quaternions being normalised inside.
         """
         from linkwise.backend.torch_function import function
+        from linkwise.kernel.lent import Lent
 
-        return function(self._whole("PyTorch function"), self.__doc__ or "")
+        return Lent.of(function(self._whole("PyTorch function"), self.__doc__ or ""), self, "torch")
 
     def listing(self) -> str:
         """The customised symbolic model, one assignment a line."""

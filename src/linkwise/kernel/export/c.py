@@ -248,7 +248,8 @@ endif()
 add_library({name}
     {sources})
 add_library({name}::{name} ALIAS {name})
-target_compile_features({name} PUBLIC c_std_99)
+target_compile_features({name} PRIVATE c_std_99)
+set_target_properties({name} PROPERTIES POSITION_INDEPENDENT_CODE ON) # for plugins
 target_compile_options({name} PRIVATE "{gnu}")
 target_include_directories({name} PUBLIC
     $<BUILD_INTERFACE:${{CMAKE_CURRENT_SOURCE_DIR}}>

@@ -15,9 +15,11 @@ BUILD = {
     " prints the stack that GCC uses.",
     "cmake": "`cmake -B build && cmake --build build && ctest --test-dir build`; `cmake --install build` installs the"
     " target `{name}::{name}` for `find_package({name})`. In a ROS 2 package copy this folder beside your sources, then"
-    " `add_subdirectory({name})` and `target_link_libraries(your_controller {name})`.",
+    " `add_subdirectory({name})` and `target_link_libraries(your_controller {name})`. `control_loop.c` is plain C in"
+    " the manner of ros2_control, without ROS 2.",
     "arduino": "Copy this folder into the folder `libraries` of your sketches; the example is under File, Examples."
-    " `extras` has a test with numbers for a computer: `cc -Isrc src/*.c extras/test_{name}.c -lm`.",
+    " `extras` has a test with numbers for a computer: `cc -Isrc src/*.c extras/test_{name}.c -lm`. Where the processor"
+    " has no unit for reals, as on an Uno or a Mega, the time of an operation depends on its numbers.",
     "rust": "`cargo test` compares it with numbers, `cargo run --release --example control_loop` runs the example.",
     "javascript": "`node test.js` compares it with numbers; `import {{ {last} }} from './{name}.js'` in a browser or in"
     " Node.",

@@ -142,7 +142,7 @@ def _axis(joint: dict[str, Any]) -> str:
 def _friction(friction: dict[str, Any] | None) -> str:
     if not friction:
         return ""
-    parts = [f"{key} {friction[key]:g}" for key in ("viscous", "coulomb", "static") if friction.get(key)]
+    parts = [f"{key} {friction[key]:g}" for key in ("viscous", "coulomb", "static", "offset") if friction.get(key)]
     return ", ".join([*parts, *([friction["law"]] if friction["law"] != "coulomb" else [])])
 
 

@@ -121,7 +121,8 @@ def _motor_mass(joint: Joint) -> float:
 
 def _friction(friction: Friction) -> dict[str, Any]:
     kept = {"coulomb": (), "tanh": ("width",), "stribeck": ("width", "static", "stribeck")}[friction.law]
-    return {k: getattr(friction, k) for k in ("law", "viscous", "coulomb", *kept)}
+    offset = ("offset",) if friction.offset else ()
+    return {k: getattr(friction, k) for k in ("law", "viscous", "coulomb", *kept, *offset)}
 
 
 def _drive(drive: Drive, mount: str) -> dict[str, Any]:

@@ -154,6 +154,8 @@ class _Writer:
             self.add(2, "dynamics", damping=repr(j.friction.viscous), friction=repr(j.friction.coulomb))
         if j.friction.law != "coulomb" and has_dry_part(j.friction):
             missing.append(f"{j.friction.law} law of friction")
+        if j.friction.offset:
+            missing.append("constant torque (the offset of its friction)")
 
     def limits(self, limits: Limits, endless: bool, missing: list[str]) -> None:
         """The element <limit>; speed and effort of 0 stand for unknown."""

@@ -332,6 +332,25 @@ class Robot:
         """The ideal robot: no friction and no damping in joints, springs or drives."""
         return edit.without_friction(self)
 
+    def with_parameters(self, theta: ArrayLike | Mapping[str, float]) -> Robot:
+        """This robot with other inertias, rotors and frictions: the one whose `parameters()` are `theta`.
+
+        A moving link gets what is missing to its parameters, so that links fixed to it and motors that it carries stay
+        as they are; where that would leave it less than nothing, it gets all, they get none, and `diagnostics` says
+        so. Rotor inertia goes to the motor of the drive, else to the armature; friction to the joint, or to the motor
+        where there is more of it than wanted. A negative mass, rotor inertia or friction is refused; a tensor that no
+        body has is listed in `diagnostics`, as it is when a file has one.
+
+        `robot.with_parameters({"forearm.m": 2.1, "elbow.viscous": 0.3})`
+
+        Args:
+            theta: all of `parameters()`, or some of them by their names in `parameter_names`; by name also what a
+                joint's friction has beside: `offset`, `static`, `stribeck` and `width`.
+        """
+        from linkwise.robot.lumped_parameters import with_parameters
+
+        return with_parameters(self, theta)
+
     def with_payload(
         self,
         mass: Any,

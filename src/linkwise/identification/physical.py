@@ -1,0 +1,396 @@
+"""Physically consistent parameters: those that fit the data best among the ones that bodies can have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwise.check import positive as above_zero
+from linkwise.errors import InputError, UnknownNameError, listing
+from linkwise.identification import log_cholesky, semidefinite
+from linkwise.identification.log_cholesky import SCALE, UPPER, Program
+from linkwise.robot.lumped_parameters import pseudo_inertia
+from linkwise.robot.robot import Robot
+
+Array = NDArray[np.float64]
+Bounds = Mapping[str, tuple[float, float] | float]
+Boxes = Mapping[str, tuple[Sequence[float], Sequence[float]]]
+
+METRICS = ("pullback", "entropic", "euclidean")
+METHODS = ("sdp", "cholesky")
+MARGIN = 1e-6  # of the prior's pseudo-inertia, which that of a result exceeds
+EXACT = 1e-6  # relative: how near a mass stays that is given as one number
+THIN = 0.02  # of the robot's size: the least radius of gyration of a prior
+LIGHT = 1e-3  # of the mean mass: that of a prior's link without mass
+
+
+@dataclass(frozen=True)
+class Consistent:
+    """Parameters that bodies can have, and how they were found.
+
+    Args:
+        parameters: in the order of `robot.parameters()`, then of the further columns.
+        objective: 1/2 x^T H x - g^T x + gamma d(x, prior).
+        iterations: of the solver.
+        status: "solved", or in words why not.
+        margin: the least eigenvalue of all links' pseudo-inertias; above zero, a body has them.
+        method: "sdp" or "cholesky", by which it was found.
+        notes: what was assumed on the way.
+    """
+
+    parameters: Array
+    objective: float
+    iterations: int
+    status: str
+    margin: float
+    method: str
+    notes: tuple[str, ...] = field(default=())
+
+
+def consistent(
+    robot: Robot,
+    H: ArrayLike,
+    g: ArrayLike,
+    *,
+    prior: ArrayLike | None = None,
+    gamma: float = 1.0,
+    metric: str = "pullback",
+    mass: Bounds | None = None,
+    boxes: Boxes | None = None,
+    positive: Iterable[str | int] = (),
+    fixed: Iterable[str] = (),
+    names: Sequence[str] | None = None,
+    method: str = "sdp",
+) -> Consistent:
+    """The x that minimises 1/2 x^T H x - g^T x + gamma d(x, prior) among parameters that bodies can have.
+
+    x are the parameters of the robot, then those of further columns. The pseudo-inertia of every moving link is positive
+    definite, by a margin; rotor inertias and friction are not negative. What the data do not determine, so that H is of
+    low rank, stays near the prior.
+
+    d is a sum over links with P, P0 their 4 by 4 pseudo-inertias, and of the squares of relative changes of all else:
+
+        pullback    1/2 |P0^-1/2 (P - P0) P0^-1/2|^2, the same in all frames and units
+        entropic    -log det(P P0^-1) + tr(P P0^-1) - 4, which is about that near the prior, and never lets go
+        euclidean   1/2 sum ((x - x0) / scale)^2, with mass and radius of gyration of the link as scales
+
+    Args:
+        robot: whose parameters; its own are the prior where none is given.
+        H: information of the data, (n, n), Y^T W Y of a regressor Y with weights W.
+        g: Y^T W tau, (n,).
+        prior: parameters, of the robot alone or with further columns, which else count as zero.
+        gamma: weight of the prior: 1 means that parameters of the prior may be wrong by about themselves, where H is in
+            units of the noise.
+        metric: "pullback", "entropic" or "euclidean".
+        mass: by link the least and the largest mass, or one number, kg; of all that is lumped in the link.
+        boxes: by link the lower and the upper corner of a box that holds all its mass, in the link's axes, m. That is a
+            necessary condition on mass, centre and inertia along each axis.
+        positive: further columns that are not negative, by name or place in x.
+        fixed: names of links, of parameters of joints or of further columns that keep their priors.
+        names: of the further columns.
+        method: "sdp", a semidefinite program by Clarabel (the extra `identify`; without it the other method is taken),
+            or "cholesky", Newton's method on log-Cholesky coordinates.
+
+    Source: P. M. Wensing, S. Kim, J.-J. E. Slotine, Linear matrix inequalities for physically consistent inertial
+    parameter identification, RA-L 3(1), 2018; T. Lee, P. M. Wensing, F. C. Park, Geometric robot dynamic
+    identification, T-RO 36(2), 2020 (metrics). The margin and the scales of joints' parameters are ours.
+    """
+    for given, known, what in ((metric, METRICS, "metric"), (method, METHODS, "method")):
+        if given not in known:
+            raise InputError(f"consistent {what}: expected one of {known}, got {given!r}.")
+    model = _Model(robot, H, g, prior, above_zero(gamma, "consistent gamma"), metric, names)
+    model.bound(positive, fixed, mass or {}, boxes or {})
+    program = model.program()
+    if method == "sdp" and find_spec("clarabel") is None:
+        model.notes.append(
+            "Clarabel is not installed: found by log-Cholesky coordinates; pip install linkwise[identify]."
+        )
+        method = "cholesky"
+    if method == "sdp":
+        found = semidefinite.solve(program)
+        if found.status != "solved" or not model.is_inside(found.z):
+            model.notes.append(f"The semidefinite program ended as {found.status!r}: log-Cholesky took over.")
+            method = "cholesky"
+    if method == "cholesky":
+        found = log_cholesky.solve(program, model.start(program))
+    x = model.parameters(found.z)
+    margin = float(np.linalg.eigvalsh(pseudo_inertia(x[: 10 * model.n].reshape(-1, 10)))[:, 0].min(initial=np.inf))
+    return Consistent(x, model.objective(x), found.iterations, found.status, margin, method, tuple(model.notes))
+
+
+class _Model:
+    """The problem in coordinates z in which the prior is 1: of each link S = F^-1 P F^-T with P0 = F F^T, x / scale."""
+
+    def __init__(
+        self, robot: Robot, H: Any, g: Any, prior: Any, gamma: float, metric: str, names: Sequence[str] | None
+    ) -> None:
+        self.notes: list[str] = []
+        self.n, self.gamma, self.metric = len(robot.moving_links), gamma, metric
+        self.links = robot.moving_links
+        self.H, self.g = _square(H, g, len(robot.parameter_names))
+        extra = len(self.g) - len(robot.parameter_names)
+        further = tuple(names) if names is not None else tuple(f"column {k}" for k in range(extra))
+        if len(further) != extra:
+            raise InputError(f"consistent names: expected {extra} names of further columns, got {len(further)}.")
+        self.names = (*robot.parameter_names, *further)
+        self.x0 = _prior(robot, prior, len(self.g))
+        self.free = np.ones(len(self.g), dtype=bool)
+        # a joint that is no single one has neither rotor nor friction
+        single = {j.name: j.freedom.is_single and not j.freedom.follows for j in robot.joints}
+        for k in range(10 * self.n, len(robot.parameter_names)):
+            self.free[k] = single[self.names[k].rpartition(".")[0]]
+        self.not_negative = self.free & (np.arange(len(self.g)) < len(robot.parameter_names))
+        self.not_negative[: 10 * self.n] = False
+        self.x0[self.not_negative] = np.maximum(self.x0[self.not_negative], 0.0)
+        self.F = self._factors(robot)
+        self.scale = self._scales()
+
+    # ---- the prior
+
+    def _factors(self, robot: Robot) -> Array:
+        """F with P0 = F F^T for every link; where no body has the prior, of one near it."""
+        steps = [float(np.linalg.norm(j.origin.p)) for j in robot.joints if any(j.origin.p)]
+        size = float(np.mean(steps)) if steps else 0.1
+        masses = self.x0[: 10 * self.n : 10]
+        usual = float(np.mean(masses[masses > 0.0])) if np.any(masses > 0.0) else 1.0
+        F = np.zeros((self.n, 4, 4))
+        for k, name in enumerate(self.links):
+            x = self.x0[10 * k : 10 * k + 10]
+            m, P = x[0], pseudo_inertia(x)
+            if m <= 0.0:
+                m, com, central = LIGHT * usual, np.zeros(3), np.zeros((3, 3))
+                self.notes.append(f"Link {name!r}: the prior has no mass; taken as {m:.2g} kg.")
+            else:
+                com = P[:3, 3] / m
+                central = P[:3, :3] - m * np.outer(com, com)
+            values, vectors = np.linalg.eigh(0.5 * (central + central.T))
+            least = m * (THIN * size) ** 2
+            if values[0] < -1e-9 * max(values[-1], m * float(com @ com), least):
+                self.notes.append(f"Link {name!r}: no body has the prior's inertia; taken as the nearest.")
+            F[k, :3, :3] = vectors * np.sqrt(np.maximum(values, least))
+            F[k, :3, 3], F[k, 3, 3] = np.sqrt(m) * com, np.sqrt(m)
+        return F
+
+    def _scales(self) -> Array:
+        """The sizes of parameters: of joints and further columns the prior's, or what would explain all by itself."""
+        seen = np.diag(self.H)
+        explained = float(self.g @ np.linalg.lstsq(self.H, self.g, rcond=1e-10)[0]) if len(self.g) else 0.0
+        alone = np.sqrt(max(explained, 0.0) / np.where(seen > 0.0, seen, np.inf))
+        scale = np.maximum(np.abs(self.x0), alone)
+        scale[scale == 0.0] = 1.0
+        for k in range(self.n):
+            P0 = self.F[k] @ self.F[k].T
+            m, radius = P0[3, 3], np.sqrt(np.trace(P0[:3, :3]) / P0[3, 3])
+            scale[10 * k : 10 * k + 10] = m * radius ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
+        return scale
+
+    # ---- bounds
+
+    def bound(self, positive: Iterable[str | int], fixed: Iterable[str], mass: Bounds, boxes: Boxes) -> None:
+        """Which numbers are not negative, which keep their priors, and rows of masses and boxes."""
+        further = self.names[10 * self.n :]
+        for name in positive:
+            k = name if isinstance(name, int) else self._place(name, further)
+            if not 10 * self.n <= k < len(self.g):
+                raise InputError(f"consistent positive: expected a place after the links', got {k}.")
+            self.not_negative[k] = True
+        for name in fixed:
+            if name in self.links:
+                k = self.links.index(name)
+                self.free[10 * k : 10 * k + 10] = False
+            else:
+                self.free[self._place(name, (*self.links, *further))] = False
+        self.rows: list[tuple[Array, float]] = []  # row @ x >= number
+        for what, by_link in (("mass", mass), ("boxes", boxes)):
+            for name in by_link:
+                if name not in self.links:
+                    raise UnknownNameError(f"link in {what} of consistent:", name, self.links)
+        self.mass = {name: _mass(name, given) for name, given in mass.items()}
+        self.boxes = {name: _box(name, given) for name, given in boxes.items()}
+        for name, (low, high) in self.mass.items():
+            row = np.zeros(len(self.g))
+            row[10 * self.links.index(name)] = 1.0
+            self.rows += [(row, low), (-row, -high)]
+        for name, (lower, upper) in self.boxes.items():
+            for axis in range(3):  # the integral of (x - lower) (upper - x) dm is not negative
+                row = np.zeros(len(self.g))
+                at = 10 * self.links.index(name)
+                row[at] = -lower[axis] * upper[axis]
+                row[at + 1 + axis] = lower[axis] + upper[axis]
+                half = np.full(3, 0.5)
+                half[axis] = -0.5  # E_xx = (Iyy + Izz - Ixx) / 2
+                row[[at + 4, at + 7, at + 9]] = -half
+                self.rows.append((row, 0.0))
+
+    def _place(self, name: str, valid: Sequence[str]) -> int:
+        if name not in self.names[10 * self.n :]:
+            raise UnknownNameError("parameter of a joint, or column,", name, valid)
+        return self.names.index(name)
+
+    # ---- coordinates
+
+    def _map(self) -> Array:
+        """x = map @ z, all numbers of x."""
+        T = np.diag(self.scale)
+        for k in range(self.n):
+            F = self.F[k]
+            for m, (i, j) in enumerate(UPPER):
+                unit = np.zeros((4, 4))
+                unit[i, j] = unit[j, i] = 1.0 / SCALE[m]
+                T[10 * k : 10 * k + 10, 10 * k + m] = _inertial(F @ unit @ F.T)
+        return T
+
+    def program(self) -> Program:
+        """The problem in z without what keeps its prior."""
+        T = self._map()
+        self.links_free = [k for k in range(self.n) if self.free[10 * k]]
+        one = np.array([1.0 if i == j else 0.0 for i, j in UPPER])
+        z0 = self.x0 / self.scale
+        for k in self.links_free:
+            z0[10 * k : 10 * k + 10] = one
+        still = np.where(self.free, 0.0, self.x0)
+        self.T, self.still, self.z0 = T[:, self.free], still, z0[self.free]
+        count = 10 * len(self.links_free)
+        P = self.T.T @ self.H @ self.T
+        c = self.T.T @ (self.H @ still - self.g)  # in z, about zero
+        pull = np.full(len(self.z0), self.gamma)
+        entropy = 0.0
+        if self.metric == "entropic":
+            pull[:count], entropy = 0.0, self.gamma
+        D = np.diag(pull)
+        if self.metric == "euclidean":
+            inner = self.T[: 10 * self.n, :count] / self.scale[: 10 * self.n, None]
+            D[:count, :count] = self.gamma * inner.T @ inner
+        P = 0.5 * (P + P.T) + D
+        c = c - D @ self.z0
+        ridge = P + (np.diag(np.full(len(P), self.gamma)) if entropy else 0.0)
+        centre = -np.linalg.solve(
+            ridge, c - (np.where(np.arange(len(P)) < count, self.gamma * self.z0, 0.0) if entropy else 0.0)
+        )
+        rows = [(row @ self.T, least - row @ still) for row, least in self.rows]
+        unit = np.eye(len(P))
+        rows += [(unit[k], 0.0) for k, place in enumerate(np.flatnonzero(self.free)) if self.not_negative[place]]
+        G = np.array([r for r, _ in rows]).reshape(-1, len(P))
+        size = np.maximum(np.abs(G).max(axis=1, initial=0.0), 1e-300)
+        least = np.array([x for _, x in rows]) / size
+        return Program(P, P @ centre + c, centre, len(self.links_free), MARGIN, G / size[:, None], least, entropy)
+
+    def start(self, program: Program) -> Array:
+        """A point strictly inside: the prior, or for links that break their bounds a ball within."""
+        z = self.z0.copy()
+        for k, place in enumerate(np.flatnonzero(self.free)):
+            if self.not_negative[place]:
+                z[k] = max(z[k], 1e-2)
+        for at, k in enumerate(self.links_free):
+            name = self.links[k]
+            low, high = self.mass.get(name, (0.0, np.inf))
+            P0 = self.F[k] @ self.F[k].T
+            m = P0[3, 3] if low < P0[3, 3] < high else 0.5 * (low + high) if np.isfinite(high) else 2.0 * low + 1e-9
+            P0 = P0 * (m / P0[3, 3])
+            if name in self.boxes:
+                lower, upper = self.boxes[name]
+                x = _inertial(P0)
+                mine = [
+                    r
+                    for r, _ in self.rows
+                    if r[10 * k : 10 * k + 10].any() and not (r[10 * k] and not r[10 * k + 1 : 10 * k + 10].any())
+                ]
+                if any(r[10 * k : 10 * k + 10] @ x <= 1e-6 * abs(r[10 * k : 10 * k + 10]) @ abs(x) for r in mine):
+                    com, spread = 0.5 * (lower + upper), np.diag((0.25 * (upper - lower)) ** 2)
+                    P0[:3, :3], P0[:3, 3], P0[3, :3] = m * (spread + np.outer(com, com)), m * com, m * com
+            inverse = np.linalg.inv(self.F[k])
+            z[10 * at : 10 * at + 10] = log_cholesky.packed(inverse @ P0 @ inverse.T)
+        if np.any(program.rows @ z <= program.least) or not self.is_inside(z):
+            raise InputError("consistent: no parameters keep these bounds. Widen the masses or the boxes.")
+        return z
+
+    def is_inside(self, z: Array) -> bool:
+        """Whether all pseudo-inertias are positive definite."""
+        S = log_cholesky.matrices(z, len(self.links_free))
+        return bool(np.all(np.isfinite(z)) and np.all(np.linalg.eigvalsh(S) > 0.0))
+
+    def parameters(self, z: Array) -> Array:
+        """x of z."""
+        x = self.still + self.T @ z
+        x[self.not_negative] = np.maximum(x[self.not_negative], 0.0)
+        return x
+
+    def objective(self, x: Array) -> float:
+        """The objective in x."""
+        value = 0.5 * x @ self.H @ x - self.g @ x
+        others = self.free.copy()
+        others[: 10 * self.n] = False
+        value += 0.5 * self.gamma * (((x - self.x0) / self.scale)[others] ** 2).sum()
+        for k in self.links_free:
+            inverse = np.linalg.inv(self.F[k])
+            own = x[10 * k : 10 * k + 10]
+            S = inverse @ pseudo_inertia(own) @ inverse.T
+            if self.metric == "euclidean":
+                at_prior = _inertial(self.F[k] @ self.F[k].T)
+                d = 0.5 * (((own - at_prior) / self.scale[10 * k : 10 * k + 10]) ** 2).sum()
+            elif self.metric == "pullback":
+                d = 0.5 * ((S - np.eye(4)) ** 2).sum()
+            else:
+                d = np.trace(S) - 4.0 - np.linalg.slogdet(S)[1]
+            value += self.gamma * d
+        return float(value)
+
+
+def _inertial(P: Array) -> Array:
+    """The ten parameters of a pseudo-inertia."""
+    I = np.trace(P[:3, :3]) * np.eye(3) - P[:3, :3]
+    return np.array([P[3, 3], *P[:3, 3], I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]])
+
+
+def _square(H: Any, g: Any, least: int) -> tuple[Array, Array]:
+    """H and g as arrays that fit each other and the robot."""
+    try:
+        matrix, vector = np.array(H, dtype=float), np.array(g, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"consistent: expected numbers in H and g, got {error}.") from error
+    if vector.ndim != 1 or matrix.shape != (len(vector), len(vector)) or len(vector) < least:
+        raise InputError(
+            f"consistent: expected H (n, n) and g (n,) with n of at least {least}, the robot's parameters, got shapes"
+            f" {matrix.shape} and {vector.shape}."
+        )
+    if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(vector))):
+        raise InputError("consistent: expected finite numbers in H and g, got others. Leave such samples out.")
+    return 0.5 * (matrix + matrix.T), vector
+
+
+def _prior(robot: Robot, prior: Any, width: int) -> Array:
+    """The prior with zeros for further columns that it does not have."""
+    given = robot.parameters() if prior is None else np.array(prior, dtype=float)
+    known = {len(robot.parameter_names), width}
+    if given.ndim != 1 or len(given) not in known or not np.all(np.isfinite(given)):
+        raise InputError(
+            f"consistent prior: expected {listing(sorted(known))} finite numbers, got shape {given.shape}."
+        )
+    return np.concatenate([given, np.zeros(width - len(given))])
+
+
+def _mass(name: str, given: Any) -> tuple[float, float]:
+    """The least and the largest mass of a link."""
+    try:
+        low, high = (float(x) for x in given) if np.ndim(given) else (float(given) * (1.0 + s * EXACT) for s in (-1, 1))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"consistent mass of {name!r}: expected two numbers or one, got {given!r}.") from error
+    if not (low < high and high > 0.0):
+        raise InputError(f"consistent mass of {name!r}: expected a least mass below a largest, got {low:g}, {high:g}.")
+    return max(low, 0.0), high
+
+
+def _box(name: str, given: Any) -> tuple[Array, Array]:
+    """The corners of a box."""
+    try:
+        lower, upper = (np.array(x, dtype=float) for x in given)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"consistent box of {name!r}: expected two corners, got {given!r}.") from error
+    if lower.shape != (3,) or upper.shape != (3,) or not np.all(lower < upper):
+        raise InputError(f"consistent box of {name!r}: expected a lower and an upper corner, got {given!r}.")
+    return lower, upper

@@ -12,14 +12,14 @@ in that the coordinates are relative to the prior's Cholesky factor, in the barr
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from numpy.linalg import LinAlgError
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 
 # the upper triangle of a symmetric matrix by columns, off the diagonal times sqrt(2): lengths are Frobenius norms
 UPPER = tuple((i, j) for j in range(4) for i in range(j + 1))
@@ -31,6 +31,7 @@ DIAGONAL = ROW == COLUMN
 STAGES = 24  # of the barrier's weight
 SHRINK = 0.1  # of the weight from one stage to the next
 STEPS = 60  # of Newton's method in one stage
+ENOUGH = 1e-7  # of what the barrier may leave where rounding ends all progress
 CENTRED = 1e-2  # Newton's decrement over the weight, below which a stage ends
 WIDEST = 4.0  # of a step, in logarithms
 INSIDE = 0.95  # of the way to the boundary
@@ -59,7 +60,7 @@ class Program(NamedTuple):
         if self.entropy:
             S = matrices(z, self.links)
             value = value + self.entropy * (np.trace(S, axis1=1, axis2=2) - np.log(np.linalg.det(S))).sum()
-        return value  # type: ignore[no-any-return]
+        return value
 
 
 class Found(NamedTuple):
@@ -119,15 +120,15 @@ def value(program: Program, theta: Array, weight: float) -> float:
     if np.any(np.real(slack) <= 0.0) or not np.all(np.isfinite(z)):
         return np.inf
     a = theta[: 10 * program.links].reshape(-1, 10)[:, DIAGONAL]
-    return program.inner(z) - weight * (2.0 * a.sum() + np.log(slack).sum())  # type: ignore[no-any-return]
+    return program.inner(z) - weight * (2.0 * a.sum() + np.log(slack).sum())
 
 
 def tangents(theta: Array, links: int) -> Array:
     """Derivatives (links, 10, 10) of the ten numbers of S by coordinates: dS = dL L^T + L dL^T."""
     L = factors(theta, links)
-    J = np.zeros((links, 10, 10))
+    J: Array = np.zeros((links, 10, 10), dtype=L.dtype)
     for k, (i, j) in enumerate(LOWER):
-        dS = np.zeros((links, 4, 4))
+        dS = np.zeros((links, 4, 4), dtype=L.dtype)
         dS[:, i, :] += L[:, :, j]
         dS[:, :, i] += L[:, :, j]
         J[:, :, k] = packed(dS) * (L[:, i, j][:, None] if i == j else 1.0)
@@ -189,17 +190,17 @@ def solve(program: Program, start: Array, accuracy: float = 1e-10) -> Found:
     """
     theta = coordinates(program, start)
     terms = 4 * program.links + len(program.least)
-    lowest = program.inner(program.centre) if not program.entropy else program.entropy * 4.0 * program.links
-    excess = max(abs(program.inner(start) - lowest), 1e-300)
-    weight, steps, stuck = 0.1 * excess / terms, 0, False
+    lowest = 4.0 * program.entropy * program.links if program.entropy else program.inner(program.centre)
+    first = max(abs(program.inner(start) - lowest), 1e-300)
+    weight, steps, left = 0.1 * first / terms, 0, 1.0
     for _ in range(STAGES):
         theta, taken, stuck = _centred(program, theta, weight)
         steps += taken
-        above = abs(program.inner(point(program, theta)) - lowest)
-        if weight * terms <= accuracy * above or weight * terms <= 1e-14 * excess:
+        left = weight * terms / max(abs(program.inner(point(program, theta)) - lowest), 1e-6 * first)
+        if left <= accuracy or stuck:
             break
         weight *= SHRINK
-    return Found(point(program, theta), steps, "stopped early" if stuck else "solved")
+    return Found(point(program, theta), steps, "solved" if left <= ENOUGH else "stopped early")
 
 
 def _centred(program: Program, theta: Array, weight: float) -> tuple[Array, int, bool]:
@@ -224,7 +225,7 @@ def _centred(program: Program, theta: Array, weight: float) -> tuple[Array, int,
             tries += [(bent, value(program, bent, weight)), _onward(program, theta, step, weight)]
         best, then = min(tries, key=lambda found: found[1])
         if not then < now:
-            return theta, k, -float(gradient @ sure) > 1e-9 * abs(now)  # rounding leaves nothing to gain
+            return theta, k, True  # rounding leaves nothing to gain
         theta, now = best, then
     return theta, STEPS, True
 
@@ -232,7 +233,7 @@ def _centred(program: Program, theta: Array, weight: float) -> tuple[Array, int,
 def _newton(hessian: Array, gradient: Array) -> Array | None:
     """Newton's step, where the matrix is positive definite."""
     try:
-        return -cho_solve(cho_factor(hessian), gradient)  # type: ignore[no-any-return]
+        return -cho_solve(cho_factor(hessian), gradient)
     except (LinAlgError, ValueError):
         return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from linkwise.check import positive as above_zero
 from linkwise.errors import InputError, UnknownNameError, listing
 from linkwise.identification import log_cholesky, semidefinite
-from linkwise.identification.log_cholesky import SCALE, UPPER, Program
-from linkwise.robot.lumped_parameters import pseudo_inertia
+from linkwise.identification.log_cholesky import Program
+from linkwise.robot.lumped_parameters import inertial_parameters, pseudo_inertia
 from linkwise.robot.robot import Robot
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 Bounds = Mapping[str, tuple[float, float] | float]
 Boxes = Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
@@ -69,9 +69,9 @@ def consistent(
 ) -> Consistent:
     """The x that minimises 1/2 x^T H x - g^T x + gamma d(x, prior) among parameters that bodies can have.
 
-    x are the parameters of the robot, then those of further columns. The pseudo-inertia of every moving link is positive
-    definite, by a margin; rotor inertias and friction are not negative. What the data do not determine, so that H is of
-    low rank, stays near the prior.
+    x are the parameters of the robot, then those of further columns. The pseudo-inertia of every moving link is
+    positive definite, by a margin; rotor inertias and friction are not negative. What the data do not determine, so
+    that H is of low rank, stays near the prior.
 
     d is a sum over links with P, P0 their 4 by 4 pseudo-inertias, and of the squares of relative changes of all else:
 
@@ -117,7 +117,7 @@ def consistent(
             model.notes.append(f"The semidefinite program ended as {found.status!r}: log-Cholesky took over.")
             method = "cholesky"
     if method == "cholesky":
-        found = log_cholesky.solve(program, model.start(program))
+        found = log_cholesky.solve(program, model.start())
     x = model.parameters(found.z)
     margin = float(np.linalg.eigvalsh(pseudo_inertia(x[: 10 * model.n].reshape(-1, 10)))[:, 0].min(initial=np.inf))
     return Consistent(x, model.objective(x), found.iterations, found.status, margin, method, tuple(model.notes))
@@ -205,27 +205,26 @@ class _Model:
                 self.free[10 * k : 10 * k + 10] = False
             else:
                 self.free[self._place(name, (*self.links, *further))] = False
-        self.rows: list[tuple[Array, float]] = []  # row @ x >= number
         for what, by_link in (("mass", mass), ("boxes", boxes)):
             for name in by_link:
                 if name not in self.links:
                     raise UnknownNameError(f"link in {what} of consistent:", name, self.links)
         self.mass = {name: _mass(name, given) for name, given in mass.items()}
         self.boxes = {name: _box(name, given) for name, given in boxes.items()}
-        for name, (low, high) in self.mass.items():
-            row = np.zeros(len(self.g))
-            row[10 * self.links.index(name)] = 1.0
-            self.rows += [(row, low), (-row, -high)]
-        for name, (lower, upper) in self.boxes.items():
-            for axis in range(3):  # the integral of (x - lower) (upper - x) dm is not negative
-                row = np.zeros(len(self.g))
-                at = 10 * self.links.index(name)
-                row[at] = -lower[axis] * upper[axis]
-                row[at + 1 + axis] = lower[axis] + upper[axis]
-                half = np.full(3, 0.5)
-                half[axis] = -0.5  # E_xx = (Iyy + Izz - Ixx) / 2
-                row[[at + 4, at + 7, at + 9]] = -half
-                self.rows.append((row, 0.0))
+
+    def _link_rows(self, name: str) -> list[tuple[Array, float]]:
+        """Rows and numbers with row @ x >= number for the ten parameters x of a link."""
+        rows = []
+        if name in self.mass:
+            rows += [(np.eye(10)[0] * sign, sign * x) for sign, x in zip((1.0, -1.0), self.mass[name], strict=True)]
+        if name in self.boxes:
+            for axis, (low, high) in enumerate(zip(*self.boxes[name], strict=True)):
+                row = np.zeros(10)  # the integral of (x - low) (high - x) dm is not negative
+                row[0], row[1 + axis] = -low * high, low + high
+                row[[4, 7, 9]] = -0.5
+                row[(4, 7, 9)[axis]] = 0.5  # E_xx = (Iyy + Izz - Ixx) / 2
+                rows.append((row, 0.0))
+        return rows
 
     def _place(self, name: str, valid: Sequence[str]) -> int:
         if name not in self.names[10 * self.n :]:
@@ -237,81 +236,81 @@ class _Model:
     def _map(self) -> Array:
         """x = map @ z, all numbers of x."""
         T = np.diag(self.scale)
-        for k in range(self.n):
-            F = self.F[k]
-            for m, (i, j) in enumerate(UPPER):
-                unit = np.zeros((4, 4))
-                unit[i, j] = unit[j, i] = 1.0 / SCALE[m]
-                T[10 * k : 10 * k + 10, 10 * k + m] = _inertial(F @ unit @ F.T)
+        units = log_cholesky.unpacked(np.eye(10))
+        for k, F in enumerate(self.F):
+            T[10 * k : 10 * k + 10, 10 * k : 10 * k + 10] = inertial_parameters(F @ units @ F.T).T
         return T
 
     def program(self) -> Program:
         """The problem in z without what keeps its prior."""
-        T = self._map()
-        self.links_free = [k for k in range(self.n) if self.free[10 * k]]
-        one = np.array([1.0 if i == j else 0.0 for i, j in UPPER])
+        self.free_links = [k for k in range(self.n) if self.free[10 * k]]
+        self.T, self.still = self._map()[:, self.free], np.where(self.free, 0.0, self.x0)
         z0 = self.x0 / self.scale
-        for k in self.links_free:
-            z0[10 * k : 10 * k + 10] = one
-        still = np.where(self.free, 0.0, self.x0)
-        self.T, self.still, self.z0 = T[:, self.free], still, z0[self.free]
-        count = 10 * len(self.links_free)
-        P = self.T.T @ self.H @ self.T
-        c = self.T.T @ (self.H @ still - self.g)  # in z, about zero
-        pull = np.full(len(self.z0), self.gamma)
-        entropy = 0.0
-        if self.metric == "entropic":
-            pull[:count], entropy = 0.0, self.gamma
-        D = np.diag(pull)
+        z0[: 10 * self.n] = np.tile(log_cholesky.packed(np.eye(4)), self.n)
+        self.z0 = z0[self.free]
+        # about z = 0: 1/2 z^T A z + b^T z, and the pull D of the prior
+        A, b = self.T.T @ self.H @ self.T, self.T.T @ (self.H @ self.still - self.g)
+        near = D = self.gamma * np.eye(len(b))
+        at = slice(0, 10 * len(self.free_links))
         if self.metric == "euclidean":
-            inner = self.T[: 10 * self.n, :count] / self.scale[: 10 * self.n, None]
-            D[:count, :count] = self.gamma * inner.T @ inner
-        P = 0.5 * (P + P.T) + D
-        c = c - D @ self.z0
-        ridge = P + (np.diag(np.full(len(P), self.gamma)) if entropy else 0.0)
-        centre = -np.linalg.solve(
-            ridge, c - (np.where(np.arange(len(P)) < count, self.gamma * self.z0, 0.0) if entropy else 0.0)
-        )
-        rows = [(row @ self.T, least - row @ still) for row, least in self.rows]
-        unit = np.eye(len(P))
-        rows += [(unit[k], 0.0) for k, place in enumerate(np.flatnonzero(self.free)) if self.not_negative[place]]
-        G = np.array([r for r, _ in rows]).reshape(-1, len(P))
-        size = np.maximum(np.abs(G).max(axis=1, initial=0.0), 1e-300)
-        least = np.array([x for _, x in rows]) / size
-        return Program(P, P @ centre + c, centre, len(self.links_free), MARGIN, G / size[:, None], least, entropy)
+            inner = self.T[: 10 * self.n, at] / self.scale[: 10 * self.n, None]
+            near = D = D.copy()
+            D[at, at] = self.gamma * inner.T @ inner
+        elif self.metric == "entropic":  # which has a pull of its own, and one like that of the pullback near the prior
+            D = D.copy()
+            D[at, at] = 0.0
+        centre = np.linalg.solve(A + near, near @ self.z0 - b)
+        P = A + D
+        rows, least = self._rows()
+        entropy = self.gamma if self.metric == "entropic" else 0.0
+        c = P @ centre + b - D @ self.z0
+        return Program(0.5 * (P + P.T), c, centre, len(self.free_links), MARGIN, rows, least, entropy)
 
-    def start(self, program: Program) -> Array:
-        """A point strictly inside: the prior, or for links that break their bounds a ball within."""
+    def _rows(self) -> tuple[Array, Array]:
+        """The rows of masses, boxes and signs in z, each with a largest number of one, and their bounds."""
+        rows: list[tuple[Array, float]] = []
+        for k in self.free_links:
+            block = slice(10 * k, 10 * k + 10)
+            rows += [(row @ self.T[block], least) for row, least in self._link_rows(self.links[k])]
+        unit = np.eye(self.T.shape[1])
+        rows += [(unit[k], 0.0) for k in np.flatnonzero(self.not_negative[self.free])]
+        matrix = np.array([row for row, _ in rows]).reshape(-1, len(unit))
+        size = np.abs(matrix).max(axis=1, initial=0.0)
+        return matrix / size[:, None], np.array([least for _, least in rows]) / size
+
+    def start(self) -> Array:
+        """A point strictly inside: the prior, or for links that break their bounds a body in the middle of them."""
         z = self.z0.copy()
-        for k, place in enumerate(np.flatnonzero(self.free)):
-            if self.not_negative[place]:
-                z[k] = max(z[k], 1e-2)
-        for at, k in enumerate(self.links_free):
-            name = self.links[k]
-            low, high = self.mass.get(name, (0.0, np.inf))
-            P0 = self.F[k] @ self.F[k].T
-            m = P0[3, 3] if low < P0[3, 3] < high else 0.5 * (low + high) if np.isfinite(high) else 2.0 * low + 1e-9
-            P0 = P0 * (m / P0[3, 3])
-            if name in self.boxes:
-                lower, upper = self.boxes[name]
-                x = _inertial(P0)
-                mine = [
-                    r
-                    for r, _ in self.rows
-                    if r[10 * k : 10 * k + 10].any() and not (r[10 * k] and not r[10 * k + 1 : 10 * k + 10].any())
-                ]
-                if any(r[10 * k : 10 * k + 10] @ x <= 1e-6 * abs(r[10 * k : 10 * k + 10]) @ abs(x) for r in mine):
-                    com, spread = 0.5 * (lower + upper), np.diag((0.25 * (upper - lower)) ** 2)
-                    P0[:3, :3], P0[:3, 3], P0[3, :3] = m * (spread + np.outer(com, com)), m * com, m * com
-            inverse = np.linalg.inv(self.F[k])
-            z[10 * at : 10 * at + 10] = log_cholesky.packed(inverse @ P0 @ inverse.T)
-        if np.any(program.rows @ z <= program.least) or not self.is_inside(z):
-            raise InputError("consistent: no parameters keep these bounds. Widen the masses or the boxes.")
+        signed = self.not_negative[self.free]
+        z[signed] = np.maximum(z[signed], 1e-2)
+        for at, k in enumerate(self.free_links):
+            name, inverse = self.links[k], np.linalg.inv(self.F[k])
+            rows = self._link_rows(name)
+            for P in self._bodies(k):
+                S, x = inverse @ P @ inverse.T, inertial_parameters(P)
+                inside = all(row @ x > least + 1e-9 * np.abs(row) @ np.abs(x) for row, least in rows)
+                if inside and np.linalg.eigvalsh(S)[0] > 2.0 * MARGIN:
+                    z[10 * at : 10 * at + 10] = log_cholesky.packed(S)
+                    break
+            else:
+                raise InputError(f"consistent: no body keeps the bounds of link {name!r}. Widen its mass or its box.")
         return z
+
+    def _bodies(self, k: int) -> Iterator[Array]:
+        """Pseudo-inertias to start from: the prior's, that with a mass within bounds, and one that fills the box."""
+        P = self.F[k] @ self.F[k].T
+        yield P
+        low, high = self.mass.get(self.links[k], (0.0, np.inf))
+        m = P[3, 3] if low < P[3, 3] < high else 0.5 * (low + high) if high < np.inf else 2.0 * low
+        yield P * (m / P[3, 3])
+        if self.links[k] in self.boxes:
+            lower, upper = self.boxes[self.links[k]]
+            com = np.append(0.5 * (lower + upper), 1.0)
+            yield m * (np.outer(com, com) + np.diag(np.append((0.25 * (upper - lower)) ** 2, 0.0)))
 
     def is_inside(self, z: Array) -> bool:
         """Whether all pseudo-inertias are positive definite."""
-        S = log_cholesky.matrices(z, len(self.links_free))
+        S = log_cholesky.matrices(z, len(self.free_links))
         return bool(np.all(np.isfinite(z)) and np.all(np.linalg.eigvalsh(S) > 0.0))
 
     def parameters(self, z: Array) -> Array:
@@ -326,12 +325,12 @@ class _Model:
         others = self.free.copy()
         others[: 10 * self.n] = False
         value += 0.5 * self.gamma * (((x - self.x0) / self.scale)[others] ** 2).sum()
-        for k in self.links_free:
+        for k in self.free_links:
             inverse = np.linalg.inv(self.F[k])
             own = x[10 * k : 10 * k + 10]
             S = inverse @ pseudo_inertia(own) @ inverse.T
             if self.metric == "euclidean":
-                at_prior = _inertial(self.F[k] @ self.F[k].T)
+                at_prior = inertial_parameters(self.F[k] @ self.F[k].T)
                 d = 0.5 * (((own - at_prior) / self.scale[10 * k : 10 * k + 10]) ** 2).sum()
             elif self.metric == "pullback":
                 d = 0.5 * ((S - np.eye(4)) ** 2).sum()
@@ -339,12 +338,6 @@ class _Model:
                 d = np.trace(S) - 4.0 - np.linalg.slogdet(S)[1]
             value += self.gamma * d
         return float(value)
-
-
-def _inertial(P: Array) -> Array:
-    """The ten parameters of a pseudo-inertia."""
-    I = np.trace(P[:3, :3]) * np.eye(3) - P[:3, :3]
-    return np.array([P[3, 3], *P[:3, 3], I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]])
 
 
 def _square(H: Any, g: Any, least: int) -> tuple[Array, Array]:

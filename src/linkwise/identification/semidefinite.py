@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from linkwise.identification.log_cholesky import UPPER, Found, Program
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 GOOD = ("Solved", "AlmostSolved")
 
 

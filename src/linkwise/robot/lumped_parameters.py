@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.errors import InputError, ModelError, UnknownNameError
-from linkwise.robot.drive import Drive, Friction, Motor
+from linkwise.robot.drive import Drive, Motor
 from linkwise.robot.joint import Joint
 from linkwise.robot.link import Link
 from linkwise.robot.robot import Robot
@@ -60,6 +60,14 @@ def pseudo_inertia(inertial: Sequence[float] | Array) -> Array:
     P[..., :3, 3] = P[..., 3, :3] = x[..., 1:4]
     P[..., 3, 3] = x[..., 0]
     return P
+
+
+def inertial_parameters(P: Array) -> Array:
+    """The ten parameters (..., 10) of bodies, from their pseudo-inertias."""
+    E = P[..., :3, :3]
+    I = np.trace(E, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - E
+    rows, columns = np.triu_indices(3)
+    return np.concatenate([P[..., 3, 3:], P[..., :3, 3], I[..., rows, columns]], axis=-1)
 
 
 def _vector(
@@ -174,7 +182,7 @@ def _link(name: str, inertial: Array) -> Link:
 # ---- joints
 
 
-def _driven(joint: Joint, own: Array, motor: Array | None, law: Mapping[str, float]) -> Joint:
+def _driven(joint: Joint, own: Array, motor: Array | None, law: Mapping[str, Any]) -> Joint:
     """The joint with this rotor inertia, viscous and Coulomb friction, and those of a motor behind a spring."""
     rotor, viscous, coulomb = (float(x) for x in own)
     drive, friction = joint.drive, joint.friction

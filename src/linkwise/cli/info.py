@@ -53,6 +53,9 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
         show.title("Joints")
         _joints(facts["joint_table"])
     _frames(facts)
+    if facts["provenance"]:
+        show.title("Provenance of the numbers")
+        show.table(("entry", "text"), list(facts["provenance"].items()))
     _diagnostics_and_operations(facts)
     _routes(facts.get("forward_dynamics", {}))
 

@@ -40,6 +40,7 @@ def summary(robot: Robot) -> dict[str, Any]:
         "joint_table": [joint_facts(j) for j in robot.joints],
         "frames": [{"name": f.name, "link": f.link, "xyz": list(f.origin.p)} for f in robot.frames],
         "loops": [{"name": c.name, "kind": c.kind, "a": c.a, "b": c.b, "active": list(c.active)} for c in robot.loops],
+        "provenance": dict(robot.provenance),
         "diagnostics": [d._asdict() for d in robot.diagnostics],
     }
 

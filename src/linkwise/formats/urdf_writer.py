@@ -53,6 +53,11 @@ class _Writer:
         for joint in robot.joints:
             self.joint(joint)
         self.frames(robot)
+        if robot.provenance:  # an element of ours, which other readers pass over
+            self.open(1, "provenance")
+            for name, text in robot.provenance:
+                self.add(2, "entry", name=_text(name), value=_text(text))
+            self.lines.append("  </provenance>")
         self.lines.append("</robot>")
 
     def add(self, depth: int, tag: str, /, **attributes: str) -> None:

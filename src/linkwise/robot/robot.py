@@ -51,6 +51,8 @@ class Robot:
         reference: positions of joints by name near which the loops close; they choose the assembly mode. Joints that
             are not named are at zero.
         shapes: what links look like and where they touch; dynamics does not ask for them.
+        provenance: where the numbers come from: a text, or several by name, such as {"log": "arm.csv", "method": ...};
+            kept as pairs, in files too.
     """
 
     links: tuple[Link, ...]
@@ -63,6 +65,7 @@ class Robot:
     leads: tuple[str, ...] = ()
     reference: tuple[tuple[str, tuple[float, ...]], ...] = ()
     shapes: tuple[Shape, ...] = ()
+    provenance: tuple[tuple[str, str], ...] = ()
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class Robot:
         leads: str | Iterable[str] = (),
         reference: Any = (),
         shapes: Iterable[Shape] = (),
+        provenance: Any = (),
     ) -> None:
         link_list = _items(links, Link, "links")
         joint_list = _items(joints, Joint, "joints")
@@ -85,6 +89,7 @@ class Robot:
         set_(self, "frames", tuple(_items(frames, Frame, "frames")))
         set_(self, "loops", tuple(_items(loops, Loop, "loops")))
         set_(self, "notes", tuple(check.note(n) for n in notes))
+        set_(self, "provenance", check.provenance(provenance))
         ordered_links, ordered_joints = depth_first(link_list, joint_list)
         set_(self, "links", ordered_links)
         set_(self, "joints", ordered_joints)

@@ -59,7 +59,7 @@ def test_side_files_may_say_it():
 def test_other_readers_pass_over_it(tmp_path):
     pinocchio = pytest.importorskip("pinocchio")
     mujoco = pytest.importorskip("mujoco")
-    robot = lw.random_tree(1, 5, branches=0.0, fixed=0.0).replace(provenance=GIVEN)
+    robot = lw.random_tree(1, 5, fixed=0.0).replace(provenance=GIVEN)
     path = tmp_path / "arm.urdf"
     lw.save(robot, path)
     assert pinocchio.buildModelFromUrdf(str(path)).nv == robot.nv

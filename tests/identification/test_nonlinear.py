@@ -63,7 +63,7 @@ def test_columns_that_depend_on_others_are_said_to_be_undetermined():
 
 
 def pendulum_log(rng, friction, delay=0.0, noise=0.01, seconds=30.0):
-    """Speed and torque (late by the delay) of a swinging arm; columns of inertia, gravity, viscous and Coulomb friction."""
+    """Speed and torque, late by the delay, of an arm; columns of inertia, gravity, viscous and Coulomb friction."""
     fine = 20
     t = np.arange(int(seconds * RATE) * fine) / (RATE * fine)
     q = sum(a * np.sin(w * t + p) for a, w, p in ((0.9, 2.1, 0.3), (0.5, 5.3, 1.0), (0.2, 11.7, 2.0)))

@@ -175,6 +175,7 @@ def test_wrong_arguments_are_named(coarse):
         ({"numbers": "pin.viscous", "velocity_noise": 1.0}, "a log with velocities"),
         ({"numbers": "pin.viscous", "prior": {"pin.mass": 1.0}}, "unknown number in prior"),
         ({"numbers": "pin.viscous", "robot": floating()}, "floating or"),
+        ({"numbers": "elbow.viscous", "robot": lw.load("rr")}, "expected one of 1 coordinates"),
     ):
         with pytest.raises(lw.LinkwiseError, match=words):
             output_error(coarse, **given)

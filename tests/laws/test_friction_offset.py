@@ -1,11 +1,13 @@
 """A constant torque of friction adds to what drives give, moves the robot, and is neither gravity nor damping."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import linkwise as lw
+from support.command import linkwise
 from support.trees import SEEDS, error, states
 
 pytestmark = pytest.mark.parametrize("seed", SEEDS)
@@ -107,6 +109,9 @@ def test_files_keep_it(seed, tmp_path):
     assert lw.load(tmp_path / "arm.toml") == offset
     lost = lw.save(offset, tmp_path / "arm.urdf")
     assert any("constant torque (the offset of its friction)" in line for line in lost)
+    name = next(j.name for j in offset.joints if j.freedom.is_single)
+    shown = json.loads(linkwise("info", tmp_path / "arm.toml", "--json").output)["joint_table"]
+    assert next(j for j in shown if j["name"] == name)["friction"]["offset"] == offset.joint(name).friction.offset
     side = '[[joint]]\nname = "{}"\n[joint.friction]\noffset = -0.25\n'
     name = next(j.name for j in offset.joints if j.freedom.is_single and not j.is_elastic)
     (tmp_path / "side.toml").write_text(side.format(name))

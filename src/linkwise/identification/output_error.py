@@ -154,6 +154,11 @@ class _Windows:
             raise InputError(
                 "output_error: expected measured torques of all drives in the log. Give gains of currents."
             )
+        if log.q.shape[1] != robot.nq or log.tau.shape[1] != robot.nu:
+            raise InputError(
+                f"output_error robot: expected one of {log.q.shape[1]} coordinates and {log.tau.shape[1]} drives, as the"
+                f" log has, got {robot.nq} and {robot.nu}."
+            )
         listed = [numbers] if isinstance(numbers, str) else list(numbers)
         if not listed:
             raise InputError("output_error numbers: expected at least one path, such as 'elbow.viscous', got none.")

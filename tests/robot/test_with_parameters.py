@@ -54,6 +54,17 @@ def test_the_same_parameters_on_every_machine(name):
     assert robot.with_parameters(robot.parameters()) == robot
 
 
+@pytest.mark.parametrize("name", SORTS)
+def test_torques_change_as_the_regressor_says_on_every_machine(name):
+    machine = sort(name)
+    robot, motion, around = machine.robot, machine.states(), machine.surroundings()
+    change = np.random.default_rng(3).uniform(0.05, 0.15) * robot.parameters()
+    new = replace(machine, robot=robot.with_parameters(robot.parameters() + change))
+    before, after = (x.dynamics().inverse_dynamics(*motion, *around) for x in (machine, new))
+    Y = machine.dynamics().regressor(*motion, *around)
+    np.testing.assert_allclose(after - before, Y @ change, atol=1e-9 * np.abs(after).max())
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_a_robot_has_the_parameters_that_it_is_given(seed):
     robot = random_robot(seed)

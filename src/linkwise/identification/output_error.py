@@ -156,8 +156,8 @@ class _Windows:
             )
         if log.q.shape[1] != robot.nq or log.tau.shape[1] != robot.nu:
             raise InputError(
-                f"output_error robot: expected one of {log.q.shape[1]} coordinates and {log.tau.shape[1]} drives, as the"
-                f" log has, got {robot.nq} and {robot.nu}."
+                f"output_error robot: expected one of {log.q.shape[1]} coordinates and {log.tau.shape[1]} drives, as"
+                f" the log has, got {robot.nq} and {robot.nu}."
             )
         listed = [numbers] if isinstance(numbers, str) else list(numbers)
         if not listed:

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 import linkwise as lw
 from linkwise.identification import log_cholesky, physical
 from linkwise.identification.physical import METRICS, consistent
+from linkwise.identification.scaled_parameters import Scaled
 from linkwise.robot.lumped_parameters import inertial_parameters, pseudo_inertia
 
 NOISE = (1e-3, 0.1, 0.5, 2.0)  # of the mean torque
@@ -72,8 +73,7 @@ def test_scipy_finds_nothing_better(metric):
     """SLSQP, from the result and from the prior, with eigenvalues as constraints."""
     robot, H, g, prior = experiment(1, joints=1, noise=0.5)
     found = consistent(robot, H, g, prior=prior, metric=metric)
-    model = physical._Model(robot, H, g, prior, 1.0, metric, None)
-    model.bound((), (), {}, {})
+    model = Scaled(robot, H, g, prior, 1.0, metric)
     program = model.program()
     start = model.start()
 
@@ -93,8 +93,7 @@ def test_scipy_finds_nothing_better(metric):
 def test_optimality_conditions_hold():
     """The gradient is a sum of multipliers: in the cone of links' matrices, and complementary to them."""
     robot, H, g, prior = experiment(3, noise=0.5)
-    model = physical._Model(robot, H, g, prior, 1e-4, "pullback", None)
-    model.bound((), (), {}, {})
+    model = Scaled(robot, H, g, prior, 1e-4, "pullback")
     program = model.program()
     z = log_cholesky.solve(program, model.start()).z
     gradient = program.P @ (z - program.centre) + program.c
@@ -111,9 +110,9 @@ def test_optimality_conditions_hold():
 def test_derivatives_equal_complex_steps(entropy):
     rng = np.random.default_rng(5)
     robot, H, g, prior = experiment(5)
-    model = physical._Model(robot, H, g, prior, 1.0, "pullback", None)
     first = robot.moving_links[0]
-    model.bound((), (), {first: (0.0, 1e3)}, {first: ([-9.0] * 3, [9.0] * 3)})
+    bounds = {"mass": {first: (0.0, 1e3)}, "boxes": {first: ([-9.0] * 3, [9.0] * 3)}}
+    model = Scaled(robot, H, g, prior, **bounds)
     program = model.program()._replace(entropy=entropy)
     theta = log_cholesky.coordinates(program, model.start()) + 0.1 * rng.uniform(-1.0, 1.0, len(program.centre))
     theta[10 * program.links :] = np.abs(theta[10 * program.links :]) + 0.1
@@ -131,8 +130,7 @@ def test_derivatives_equal_complex_steps(entropy):
 
 def test_coordinates_and_back():
     robot, H, g, prior = experiment(6)
-    model = physical._Model(robot, H, g, prior, 1.0, "pullback", None)
-    model.bound((), (), {}, {})
+    model = Scaled(robot, H, g, prior, 1.0, "pullback")
     program, z = model.program(), model.start()
     np.testing.assert_allclose(log_cholesky.point(program, log_cholesky.coordinates(program, z)), z, atol=1e-12)
     x = model.parameters(z)[: 10 * model.n].reshape(-1, 10)
@@ -252,5 +250,7 @@ def test_wrong_arguments_are_named():
             consistent(robot, H, g, **given)
     with pytest.raises(lw.InputError, match="expected H"):
         consistent(robot, H[:-1], g)
+    with pytest.raises(lw.InputError, match="without negative eigenvalues"):
+        consistent(robot, -H, g)
     with pytest.raises(lw.InputError, match="finite numbers in H and g"):
         consistent(robot, H * np.nan, g)

@@ -34,6 +34,7 @@ STEPS = 60  # of Newton's method in one stage
 ENOUGH = 1e-7  # of what the barrier may leave where rounding ends all progress
 CENTRED = 1e-2  # Newton's decrement over the weight, below which a stage ends
 WIDEST = 4.0  # of a step, in logarithms
+ROUND_OFF = 1e-15  # of the diagonal of a matrix that would be positive definite without rounding
 INSIDE = 0.95  # of the way to the boundary
 HALVINGS = 30  # of a step that does not go down
 
@@ -213,7 +214,7 @@ def _centred(program: Program, theta: Array, weight: float) -> tuple[Array, int,
     now = value(program, theta, weight)
     for k in range(STEPS):
         gradient, hessian, convex = derivatives(program, theta, weight)
-        sure = _newton(convex, gradient)
+        sure = _newton(convex + ROUND_OFF * np.diag(np.diag(convex)), gradient)
         if sure is None:
             return theta, k, True
         if -float(gradient @ sure) <= CENTRED * weight:

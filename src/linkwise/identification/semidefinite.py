@@ -24,9 +24,9 @@ def solve(program: Program, accuracy: float = 1e-10) -> Found:
 
     n, width = program.links, len(program.centre)
     further = 14 * n if program.entropy else 0  # ten numbers of Z and four logarithms for each link
-    # in coordinates u = R w the quadratic part is a square: data of all accuracies count alike
-    R = np.linalg.cholesky(program.P + program.entropy * np.diag(np.arange(width) < 10 * n)).T
-    back = np.linalg.inv(R)
+    # in coordinates u the quadratic part is a square: data of all accuracies count alike
+    values, vectors = np.linalg.eigh(program.P + program.entropy * np.diag(np.arange(width) < 10 * n))
+    back = vectors / np.sqrt(np.maximum(values, 1e-15 * values[-1]))  # from u to w
     P = np.zeros((width + further,) * 2)
     P[:width, :width] = back.T @ program.P @ back
     q = np.zeros(width + further)

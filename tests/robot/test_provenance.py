@@ -50,8 +50,8 @@ def test_files_keep_it(tmp_path, suffix):
 
 
 def test_side_files_may_say_it():
-    robot = with_side(lw.load("puma560"), '[provenance]\nlog = "a.csv"\n')
-    assert dict(robot.provenance) == {"log": "a.csv"}
+    robot = with_side(lw.load("puma560"), '[provenance]\nlog = "a.csv"\nerror = 0.07\n')
+    assert dict(robot.provenance) == {"log": "a.csv", "error": "0.07"}
     with pytest.raises(lw.ModelError, match="provenance"):
         with_side(robot, "[provenance]\nlog = [1]\n")
 
@@ -73,6 +73,11 @@ def test_info_shows_it(tmp_path):
     assert "Provenance" in shown
     assert "least squares" in shown
     assert json.loads(linkwise("info", str(path), "--json").output)["provenance"] == dict(KEPT)
+
+
+def test_notebooks_show_it():
+    assert "least squares" in arm()._repr_html_()
+    assert "run &lt;3&gt;" in arm()._repr_html_()
 
 
 def test_kernels_do_not_depend_on_it():

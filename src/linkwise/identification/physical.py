@@ -67,7 +67,7 @@ def consistent(
 
     d is a sum over links with P, P0 their 4 by 4 pseudo-inertias, and of the squares of relative changes of all else:
 
-        pullback    1/2 |P0^-1/2 (P - P0) P0^-1/2|^2, the same in all frames and units
+        pullback    1/2 norm(P0^-1/2 (P - P0) P0^-1/2)^2, the same in all frames and units
         entropic    -log det(P P0^-1) + tr(P P0^-1) - 4, which is about that near the prior, and never lets go
         euclidean   1/2 sum ((x - x0) / scale)^2, with mass and radius of gyration of the link as scales
 

@@ -50,7 +50,7 @@ def pseudo_inertia(inertial: Sequence[float] | Array) -> Array:
     [E, mc; mc^T, m] with E the integral of x x^T dm. A body of positive density has a positive definite one, and each
     positive definite one is that of a body: mass above zero, and principal moments that keep the triangle inequality.
 
-    Source: [Wensing] section III.
+    Source: P. M. Wensing, S. Kim, J.-J. E. Slotine, RA-L 3(1), 2018, section III.
     """
     x = np.asarray(inertial)
     P = np.zeros((*x.shape[:-1], 4, 4), dtype=x.dtype)

@@ -27,7 +27,9 @@ Array = NDArray[Any]
 SIGNED = ("com", "inertia", "xyz", "rotation", "anchor", "ratio", "offset", "friction_offset", "rest", "gear")
 LEAST = 1e-9  # relative to its start: a number that cannot be zero or less
 RISE, FALL = 8.0, 0.2  # of the damping after a step that failed, and one that did not
-FEW = 5  # windows for each number, from which they tell the covariance themselves
+WEIGHINGS = 2  # of coordinates by their residuals
+TORQUES = ("sampled", "held")
+FEW = 2  # windows for each number, from which they tell the covariance themselves
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ def output_error(
     noise: ArrayLike | None = None,
     velocity_noise: ArrayLike | None = None,
     prior: Mapping[str, float] | None = None,
+    torques: str = "sampled",
     substeps: int = 1,
     method: str = "rk4",
     most: int = 60,
@@ -92,28 +95,45 @@ def output_error(
         robot: to simulate; that of the log by default. Coulomb friction is smooth, as in `lw.simulate`.
         window: length of the simulated pieces, s. Longer ones tell more; in too long ones a robot that is not held
             falls away from its measured motion.
-        noise: (nv,) standard deviations of positions; alike for all where not given.
+        noise: (nv,) standard deviations of positions; found from the residuals where not given.
         velocity_noise: (nv,) of velocities, where the log has them and they are to count.
         prior: by number the standard deviation of its value in the robot, where that is known.
+        torques: "sampled" where they were measured at the instants of the log, with straight lines between them;
+            "held" where each is a command that acts until the next row.
         substeps: of the simulation for each sample.
         method: of `lw.compile_rollout`.
         most: steps to try.
         tolerance: relative to the cost: a smaller gain ends it.
     """
-    problem = _Windows(log, numbers, robot or log.robot, window, noise, velocity_noise, prior, substeps, method)
-    now = problem.simulated(problem.first, problem.starts())
-    damping, tries, status = 1e-3, 0, f"stopped after {most} steps"
+    if torques not in TORQUES:
+        raise InputError(f"output_error torques: expected one of {TORQUES}, got {torques!r}.")
+    held = torques == "held"
+    problem = _Windows(log, numbers, robot or log.robot, window, noise, velocity_noise, prior, substeps, method, held)
+    now, tries, status = _fitted(problem, problem.first, problem.starts(), most, tolerance)
+    for _ in range(WEIGHINGS if noise is None else 0):
+        problem.weigh(now)
+        now, more, status = _fitted(problem, now.theta, now.starts, most, tolerance)
+        tries += more
+    return problem.result(now, tries, status)
+
+
+def _fitted(problem: _Windows, theta: Array, starts: Array, most: int, tolerance: float) -> tuple[_State, int, str]:
+    """The best numbers and starts, from some; how many steps were tried, and how it ended."""
+    now = problem.simulated(theta, starts)
+    if not np.isfinite(now.cost):
+        raise InputError(
+            "output_error: expected a robot that can be simulated in these windows, got numbers without bounds. Take"
+            " shorter windows, more substeps, or begin at better numbers."
+        )
+    damping, tries = 1e-3, 0
     while tries < most:
-        normal = problem.normal(now)
-        then, tries, damping = _better(problem, now, normal, damping, tries, most)
+        then, tries, damping = _better(problem, now, problem.normal(now), damping, tries, most)
         if then is None:
-            status = "solved" if tries < most else status
-            break
+            return now, tries, "solved" if tries < most else f"stopped after {most} steps"
         gain, now = now.cost - then.cost, then
         if gain <= tolerance * now.cost:
-            status = "solved"
-            break
-    return problem.result(now, tries, status)
+            return now, tries, "solved"
+    return now, tries, f"stopped after {most} steps"
 
 
 class _State(NamedTuple):
@@ -142,7 +162,7 @@ class _Windows:
 
     def __init__(
         self, log: Log, numbers: Any, robot: Robot, window: float, noise: Any, velocity_noise: Any, prior: Any,
-        substeps: int, method: str,
+        substeps: int, method: str, held: bool = False,
     ) -> None:  # fmt: skip
         self.notes: list[str] = []
         if robot.nq != robot.nv:
@@ -181,10 +201,10 @@ class _Windows:
             self.weight[self.names.index(name)] = 1.0 / positive(sd, f"prior of {name!r}") ** 2
         self.substeps = whole(substeps, "output_error substeps", 1)
         self.dt = 1.0 / (log.rate * self.substeps)
-        self._cut(positive(window, "output_error window"))
+        self._cut(positive(window, "output_error window"), held)
         self._measured(noise, velocity_noise)
 
-    def _cut(self, window: float) -> None:
+    def _cut(self, window: float, held: bool) -> None:
         """Windows of equal numbers of samples; what is left at the ends of runs is not used."""
         steps = max(round(window * self.log.rate), 3)
         longest = max(run.stop - run.start for run in self.log.runs) - 1
@@ -196,8 +216,10 @@ class _Windows:
         )
         rows = np.array([np.arange(w.start, w.stop) for w in self.windows])
         tau = np.asarray(self.log.tau)
-        mean = 0.5 * (tau[rows[:, :-1]] + tau[rows[:, 1:]])  # what acts between two samples
-        self.rows, self.u = rows, np.repeat(mean, self.substeps, axis=1)
+        shares = np.zeros(self.substeps) if held else (np.arange(self.substeps) + 0.5) / self.substeps
+        before, after = tau[rows[:, :-1], None, :], tau[rows[:, 1:], None, :]
+        between = before + (after - before) * shares[:, None]  # what acts in each substep
+        self.rows, self.u = rows, between.reshape(len(rows), -1, tau.shape[1])
 
     def _measured(self, noise: Any, velocity_noise: Any) -> None:
         """What is compared, one column for each position, then for each velocity that counts, and its noise."""
@@ -215,6 +237,11 @@ class _Windows:
         if not np.all(np.isfinite(self.y)):
             raise InputError("output_error: expected finite positions in the log, got others. Leave such rows out.")
         self.sd = np.concatenate(sd)
+
+    def weigh(self, s: _State) -> None:
+        """Take the residuals of each coordinate for its noise."""
+        spread = np.sqrt(np.mean((s.r * self.sd) ** 2, axis=(0, 1)))
+        self.sd = np.maximum(spread, 1e-9 * max(float(spread.max()), 1e-9))
 
     def starts(self) -> Array:
         """Positions and velocities at the start of windows, by a parabola through their first samples."""

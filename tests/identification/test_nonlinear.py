@@ -5,7 +5,8 @@ import pytest
 from scipy.optimize import least_squares
 
 import linkwise as lw
-from linkwise.identification.nonlinear import LAWS, _Problem, nonlinear_friction, separable_least_squares
+from linkwise.identification.nonlinear import LAWS, nonlinear_friction
+from linkwise.identification.separable import _Problem, separable_least_squares
 
 RATE = 500.0
 
@@ -37,8 +38,8 @@ def test_equals_scipys_least_squares():
 
 def test_the_reduced_jacobian_is_that_of_the_projected_residual():
     t, y, columns = exponentials(np.random.default_rng(1), noise=0.3)
-    problem = _Problem(columns, y, t[:, None], np.linspace(0.5, 1.5, len(t)), None)
     phi = np.array([0.9, 2.2])
+    problem = _Problem(phi, columns, y, t[:, None], np.linspace(0.5, 1.5, len(t)), None)
     J = problem.reduced(problem.at(phi))
     for k in range(2):
         h = 1e-6 * np.eye(2)[k]
@@ -147,6 +148,14 @@ def test_standard_errors_cover():
         found = nonlinear_friction(["pin"], v[:, None], tau[:, None], v[:, None, None], {"pin": "tanh"})
         inside += abs(found.values()["pin.width"] - 0.2) < 1.96 * found.errors()["pin.width"]
     assert 51 <= inside <= 60
+
+
+def test_a_number_without_effect_stays_where_it_began():
+    v = np.linspace(-1.0, 1.0, 50)[:, None]
+    found = nonlinear_friction(["pin"], v, 0.3 * v, v[:, :, None], {"pin": "tanh"}, start={"pin.width": 0.3})
+    assert found.fit.status == "solved"
+    assert found.values()["column 0"] == pytest.approx(0.3)
+    assert found.values()["pin.coulomb"] == pytest.approx(0.0, abs=1e-10)
 
 
 def test_wrong_arguments_are_named():

@@ -117,96 +117,110 @@ def nonlinear_friction(
         start: nonlinear parameters to begin at, by name such as "elbow.stribeck" or "delay".
         names: of the linear columns.
     """
-    qd, tau, linear = (np.asarray(x, dtype=float) for x in (qd, tau, linear))
-    rows, nu = tau.shape
-    if qd.shape != tau.shape or linear.ndim != 3 or linear.shape[:2] != tau.shape or len(drives) != nu:
+    speeds, torques, known = (np.asarray(x, dtype=float) for x in (qd, tau, linear))
+    rows, nu = torques.shape if torques.ndim == 2 else (0, 0)
+    if speeds.shape != torques.shape or known.ndim != 3 or known.shape[:2] != (rows, nu) or len(drives) != nu:
         raise InputError(
             f"nonlinear_friction: expected qd (rows, nu), tau alike and linear (rows, nu, n) for {len(drives)} drives,"
-            f" got shapes {qd.shape}, {tau.shape} and {linear.shape}."
+            f" got shapes {speeds.shape}, {torques.shape} and {known.shape}."
         )
-    for name, law in laws.items():
-        if name not in drives:
-            raise UnknownNameError("drive in laws", name, drives)
-        if law not in LAWS:
-            raise UnknownNameError("law of friction", law, LAWS)
-    if delay not in (None, "one", "each") or (delay and rate is None):
-        raise InputError(f"nonlinear_friction delay: expected None, 'one' or 'each', and a rate, got {delay!r}.")
     pieces = list(runs) if runs is not None else [slice(0, rows)]
-    chosen = [(list(drives).index(name), LAWS[law]) for name, law in laws.items()]
-    guesses = [
-        (f"{drives[k]}.{key}", *bounds) for k, law in chosen for key, bounds in law.nonlinear.items()
-    ]  # name, start, lower, upper
-    delays = {None: [], "one": ["delay"], "each": [f"{name}.delay" for name in drives]}[delay]
-    guesses += [(name, 0.0, -longest, longest) for name in delays]
-    shift = _Shifted(tau, rate, pieces, len(delays)) if delays and rate else None
-    inside = np.zeros(rows, dtype=bool)
-    cut = int(np.ceil(longest * rate)) if delays and rate else 0
-    for run in pieces:
-        inside[run.start + cut : max(run.stop - cut, run.start + cut)] = True
-    wide: Array = np.ones((rows, nu)) if weights is None else np.broadcast_to(np.asarray(weights, float), (rows, nu))
-    weight = np.where(inside[:, None] & np.all(np.isfinite(linear), axis=2) & np.isfinite(tau), wide, 0.0)
-    own = [len(law.linear) for _, law in chosen]
-
-    def columns(phi: Array) -> Array:
-        found = np.zeros((rows, nu, sum(own)), dtype=phi.dtype)
-        p = at = 0
-        for (k, law), width in zip(chosen, own, strict=True):
-            found[:, k, at : at + width] = law.columns(qd[:, k], phi[p : p + len(law.nonlinear)])
-            p, at = p + len(law.nonlinear), at + width
-        return found.reshape(rows * nu, -1)
-
-    known = np.where(np.isfinite(tau), tau, 0.0)
-
-    def target(phi: Array) -> Array:
-        return known.ravel() if shift is None else shift(phi[-len(delays) :].real)[0].ravel()
-
-    def slopes(phi: Array, k: int) -> tuple[Array, Array]:
-        count = len(phi) - len(delays)
-        if k < count:
-            moved = phi.astype(complex)
-            moved[k] += STEP * 1j
-            return columns(moved).imag / STEP, np.zeros(rows * nu)
-        by_time: Array = np.zeros((rows, nu))
-        if shift is not None:
-            where = slice(None) if delay == "one" else slice(k - count, k - count + 1)
-            by_time[:, where] = shift(phi[count:])[1][:, where]
-        return np.zeros((rows * nu, sum(own))), by_time.ravel()
-
+    forms = _Laws(drives, speeds, laws)
+    late = _Late(drives, torques, rate, pieces, delay, longest)
+    guesses = [*forms.guesses, *late.guesses]  # name, start, lower and upper bound
     begin = dict(start or {})
     for name in begin:
         if name not in [g[0] for g in guesses]:
             raise UnknownNameError("nonlinear parameter in start", name, [g[0] for g in guesses])
+    count = len(forms.guesses)
+
+    def slopes(phi: Array, k: int) -> tuple[Array, Array]:
+        if k < count:
+            return forms.slope(phi[:count], k), np.zeros(rows * nu)
+        return np.zeros((rows * nu, forms.width)), late.slope(phi[count:], k - count)
+
+    usable = late.inside[:, None] & np.all(np.isfinite(known), axis=2) & np.isfinite(torques) & np.isfinite(speeds)
+    weight = np.where(usable, 1.0 if weights is None else np.asarray(weights, dtype=float), 0.0)
     fit = separable_least_squares(
-        columns, target, [begin.get(name, x) for name, x, _, _ in guesses],
-        linear=np.where(np.isfinite(linear), linear, 0.0).reshape(rows * nu, -1), weights=weight.ravel(),
-        slopes=slopes, lower=[low for *_, low, _ in guesses], upper=[high for *_, high in guesses],
+        lambda phi: forms.columns(phi[:count]), lambda phi: late.torques(phi[count:]),
+        [begin.get(name, x) for name, x, _, _ in guesses],
+        linear=np.nan_to_num(known).reshape(rows * nu, -1), weights=weight.ravel(), slopes=slopes,
+        lower=[low for *_, low, _ in guesses], upper=[high for *_, high in guesses],
     )  # fmt: skip
-    plain = tuple(names) if names is not None else tuple(f"column {k}" for k in range(linear.shape[2]))
-    added = tuple(f"{drives[k]}.{name}" for k, law in chosen for name in law.linear)
-    return NonlinearFriction((*plain, *added, *(g[0] for g in guesses)), fit)
+    plain = tuple(names) if names is not None else tuple(f"column {k}" for k in range(known.shape[2]))
+    return NonlinearFriction((*plain, *forms.names, *(g[0] for g in guesses)), fit)
 
 
-class _Shifted:
+class _Laws:
+    """The columns of laws of friction, one after the other, as functions of their nonlinear parameters."""
+
+    def __init__(self, drives: Sequence[str], qd: Array, laws: Mapping[str, str]) -> None:
+        for name, law in laws.items():
+            if name not in drives:
+                raise UnknownNameError("drive in laws", name, drives)
+            if law not in LAWS:
+                raise UnknownNameError("law of friction", law, LAWS)
+        self.qd = np.nan_to_num(qd)
+        self.chosen = [(list(drives).index(name), LAWS[law]) for name, law in laws.items()]
+        self.guesses = [(f"{drives[k]}.{key}", *x) for k, law in self.chosen for key, x in law.nonlinear.items()]
+        self.names = tuple(f"{drives[k]}.{name}" for k, law in self.chosen for name in law.linear)
+        self.width = len(self.names)
+
+    def columns(self, phi: Array) -> Array:
+        found = np.zeros((*self.qd.shape, self.width), dtype=phi.dtype)
+        p = at = 0
+        for k, law in self.chosen:
+            own = law.columns(self.qd[:, k], phi[p : p + len(law.nonlinear)])
+            found[:, k, at : at + own.shape[1]] = own
+            p, at = p + len(law.nonlinear), at + own.shape[1]
+        return found.reshape(self.qd.size, self.width)
+
+    def slope(self, phi: Array, k: int) -> Array:
+        moved = phi.astype(complex)
+        moved[k] += STEP * 1j
+        return self.columns(moved).imag / STEP
+
+
+class _Late:
     """Measured torques at instants t + delay, by splines of fifth degree through the samples of each run."""
 
-    def __init__(self, tau: Array, rate: float | None, runs: Sequence[slice], delays: int) -> None:
+    def __init__(
+        self, drives: Sequence[str], tau: Array, rate: Any, runs: Sequence[slice], delay: Any, longest: float
+    ) -> None:
         from scipy.interpolate import make_interp_spline
 
-        self.runs, self.rate, self.shape = runs, float(rate or 1.0), tau.shape
-        self.delays, self.splines = delays, []
+        if delay not in (None, "one", "each") or (delay and rate is None):
+            raise InputError(f"nonlinear_friction delay: expected None, 'one' or 'each', and a rate, got {delay!r}.")
+        self.tau, self.runs, self.shared = np.nan_to_num(tau), runs, delay == "one"
+        named = {None: [], "one": ["delay"], "each": [f"{name}.delay" for name in drives]}[delay]
+        self.guesses = [(name, 0.0, -longest, longest) for name in named]
+        cut = int(np.ceil(longest * rate)) if named else 0
+        self.inside = np.zeros(len(tau), dtype=bool)  # rows that a delay leaves within their run
+        self.splines = []
         for run in runs:
-            t = np.arange(run.stop - run.start) / self.rate
-            whole = np.nan_to_num(tau[run])
-            self.splines.append((t, make_interp_spline(t, whole, k=5 if len(t) > 5 else 1)))
+            self.inside[run.start + cut : max(run.stop - cut, run.start + cut)] = True
+            if named:
+                t = np.arange(run.stop - run.start) / rate
+                spline = make_interp_spline(t, self.tau[run], k=5 if len(t) > 5 else 1)
+                self.splines.append((t, spline, spline.derivative()))
 
-    def __call__(self, delay: Array) -> tuple[Array, Array]:
-        """The torques, and their rates."""
-        values, rates = np.zeros(self.shape), np.zeros(self.shape)
-        for run, (t, spline) in zip(self.runs, self.splines, strict=True):
-            for x, f in ((values, spline), (rates, spline.derivative())):
-                if self.delays == 1:
-                    x[run] = f(np.clip(t + delay[0], t[0], t[-1]))
-                else:
-                    for k in range(self.shape[1]):
-                        x[run, k] = f(np.clip(t + delay[k], t[0], t[-1]))[:, k]
-        return values, rates
+    def torques(self, delay: Array) -> Array:
+        return self._at(delay, 1).ravel() if self.guesses else self.tau.ravel()
+
+    def slope(self, delay: Array, k: int) -> Array:
+        found, rates = np.zeros_like(self.tau), self._at(delay, 2)
+        where = slice(None) if self.shared else slice(k, k + 1)
+        found[:, where] = rates[:, where]
+        return found.ravel()
+
+    def _at(self, delay: Array, which: int) -> Array:
+        """The torques (1) or their rates (2)."""
+        found = np.zeros_like(self.tau)
+        for run, spline in zip(self.runs, self.splines, strict=True):
+            t = spline[0]
+            for k in range(found.shape[1]):
+                shift = float(delay[0 if self.shared else k])
+                if k == 0 or not self.shared:
+                    values = spline[which](np.clip(t + shift, t[0], t[-1]))
+                found[run, k] = values[:, k]
+        return found

@@ -1,7 +1,7 @@
 """Least squares in which most parameters are linear: these are eliminated, and the few others found by Gauss-Newton.
 
-Variable projection: for any values of the nonlinear parameters the best linear ones follow, so that the squared residuals
-are minimised over the few nonlinear ones alone, by Gauss and Newton's method with Levenberg's damping.
+Variable projection: for any values of the nonlinear parameters the best linear ones follow, so that the squared
+residuals are minimised over the few nonlinear ones alone, by Gauss and Newton's method with Levenberg's damping.
 """
 
 from __future__ import annotations

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from linkwise.identification.log_cholesky import UPPER, Found, Program
 
 Array = NDArray[Any]
+ACCURACIES = (1e-10, 1e-8)  # of the gap, relative; the second where rounding forbids the first
 GOOD = ("Solved", "AlmostSolved")
 
 
-def solve(program: Program, accuracy: float = 1e-10) -> Found:
+def solve(program: Program) -> Found:
     """The optimum of a program; the quadratic part is given as it is, without a cone of its own.
 
     Where there is an entropy, log det S is the sum of log Z_ii with [[S, Z], [Z^T, diag Z]] >= 0 and Z lower
@@ -49,16 +50,18 @@ def solve(program: Program, accuracy: float = 1e-10) -> Found:
     q[:width] = back.T @ q[:width]
     for A, _ in blocks:
         A[:, :width] = A[:, :width] @ back
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.max_iter = 200
-    settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = accuracy
     A, b = sparse.csc_matrix(np.vstack([a for a, _ in blocks])), np.concatenate([b for _, b in blocks])
-    solved = clarabel.DefaultSolver(sparse.triu(sparse.csc_matrix(P)).tocsc(), q, A, b, cones, settings).solve()
-    status = str(solved.status)
+    steps = 0
+    for accuracy in ACCURACIES:
+        settings = clarabel.DefaultSettings()
+        settings.verbose, settings.max_threads, settings.max_iter = False, 1, 200
+        settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = accuracy
+        solved = clarabel.DefaultSolver(sparse.triu(sparse.csc_matrix(P)).tocsc(), q, A, b, cones, settings).solve()
+        steps += int(solved.iterations)
+        if str(solved.status) in GOOD:
+            break
     z = program.centre + back @ np.asarray(solved.x)[:width]
-    return Found(z, int(solved.iterations), "solved" if status in GOOD else status)
+    return Found(z, steps, "solved" if str(solved.status) in GOOD else str(solved.status))
 
 
 def _wide(rows: Array, width: int) -> Array:

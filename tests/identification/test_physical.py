@@ -250,6 +250,10 @@ def test_wrong_arguments_are_named():
             consistent(robot, H, g, **given)
     with pytest.raises(lw.InputError, match="expected H"):
         consistent(robot, H[:-1], g)
+    with pytest.raises(lw.InputError, match="parameters that are free, got none"):
+        consistent(robot, H, g, fixed=[*robot.moving_links, *robot.parameter_names[10:]])
+    with pytest.raises(lw.InputError, match="parameters that are free, got none"):
+        consistent(lw.Robot([lw.Link("alone", 1.0)]), np.zeros((0, 0)), [])
     with pytest.raises(lw.InputError, match="without negative eigenvalues"):
         consistent(robot, -H, g)
     with pytest.raises(lw.InputError, match="finite numbers in H and g"):

@@ -95,8 +95,8 @@ def consistent(
     for given, known, what in ((metric, METRICS, "metric"), (method, METHODS, "method")):
         if given not in known:
             raise InputError(f"consistent {what}: expected one of {known}, got {given!r}.")
-    above_zero(gamma, "consistent gamma")
-    model = Scaled(robot, H, g, prior, gamma, metric, names, positive, fixed, mass, boxes)
+    weight = above_zero(gamma, "consistent gamma")
+    model = Scaled(robot, H, g, prior, weight, metric, names, positive, fixed, mass, boxes)
     program = model.program()
     if method == "sdp" and find_spec("clarabel") is None:
         model.notes.append(

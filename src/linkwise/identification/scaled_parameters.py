@@ -64,6 +64,8 @@ class Scaled:
         self.not_negative[: 10 * self.n] = False
         self.x0[self.not_negative] = np.maximum(self.x0[self.not_negative], 0.0)
         self._bound(positive, fixed, mass or {}, boxes or {})
+        if not np.any(self.free):
+            raise InputError("consistent: expected parameters that are free, got none. Fix fewer of them.")
         self.F = self._factors(robot)
         self.scale = self._scales()
         self.free_links = [k for k in range(self.n) if self.free[10 * k]]
@@ -81,21 +83,23 @@ class Scaled:
         masses = self.x0[: 10 * self.n : 10]
         usual = float(np.mean(masses[masses > 0.0])) if np.any(masses > 0.0) else 1.0
         F = np.zeros((self.n, 4, 4))
+        notes: dict[int, str] = {}
         for k, name in enumerate(self.links):
             x = self.x0[10 * k : 10 * k + 10]
             m, P = x[0], pseudo_inertia(x)
             if m <= 0.0:
                 m, com, central = LIGHT * usual, np.zeros(3), np.zeros((3, 3))
-                self.notes.append(f"Link {name!r}: the prior has no mass; taken as {m:.2g} kg.")
+                notes[k] = f"Link {name!r}: the prior has no mass; taken as {m:.2g} kg."
             else:
                 com = P[:3, 3] / m
                 central = P[:3, :3] - m * np.outer(com, com)
             values, vectors = np.linalg.eigh(0.5 * (central + central.T))
             least = m * (THIN * size) ** 2
             if values[0] < -1e-9 * max(values[-1], m * float(com @ com), least):
-                self.notes.append(f"Link {name!r}: no body has the prior's inertia; taken as the nearest.")
+                notes[k] = f"Link {name!r}: no body has the prior's inertia; taken as the nearest."
             F[k, :3, :3] = vectors * np.sqrt(np.maximum(values, least))
             F[k, :3, 3], F[k, 3, 3] = np.sqrt(m) * com, np.sqrt(m)
+        self.notes += [text for k, text in notes.items() if self.free[10 * k]]
         return F
 
     def _scales(self) -> Array:

@@ -1,4 +1,4 @@
-"""Smoothing of measured positions, with the velocities and accelerations that belong to them, and how sure those are."""
+"""Smoothing of measured positions, with their velocities and accelerations, and how sure those are."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def low_pass(x: Array, rate: float, cutoff: Any, runs: Sequence[slice]) -> Array
     found = np.empty_like(flat)
     for fc in np.unique(each):
         sos, pad = butter(ORDER // 2, fc, fs=rate, output="sos"), int(PADDING * rate / fc)
+        own = slice(None) if np.all(each == fc) else each == fc
         for run in runs:
-            rows = run.stop - run.start
-            found[run, each == fc] = sosfiltfilt(sos, flat[run, each == fc], axis=0, padlen=min(pad, rows - 1))
+            found[run, own] = sosfiltfilt(sos, flat[run, own], axis=0, padlen=min(pad, run.stop - run.start - 1))
     return found.reshape(np.shape(x))
 
 

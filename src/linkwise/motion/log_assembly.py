@@ -13,11 +13,12 @@ from linkwise.errors import InputError
 from linkwise.motion.log import Log
 from linkwise.motion.log_channels import Part
 from linkwise.motion.log_names import CHANNELS, channel_names
-from linkwise.motion.log_times import FEWEST, Grid, Instants, grid, instants, resampled
+from linkwise.motion.log_times import FEWEST, Grid, Instants, grid, instants, longest_filled, resampled
 from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
 from linkwise.table import WRENCH
 
+MOST = 0.9  # of the rows: where as many have a channel, the others are left out, else it is NaN there
 PAUSE = 1.0  # s between the runs of two files that both start at zero
 
 
@@ -66,18 +67,19 @@ def assembled(main: Part, rest: Sequence[Part], robot: Robot, gap: float | None)
     wrenches = _wrenches(others, robot)
     log = Log(
         robot, even.t, found["q"], found.get("qd"), found.get("tau"), found.get("current"), wrenches, others,
-        even.runs, (main.source,) * len(even.runs), {}, tuple(notes),
+        even.runs, (main.source,) * len(even.runs), {}, tuple(notes), when.jitter,
     )  # fmt: skip
     return _whole(log)
 
 
 def _good_rows(t: Array, stacked: Mapping[str, Array]) -> tuple[Any, list[str]]:
-    """Numbers of the rows that have a time and all channels; a column without any numbers is one not measured."""
+    """Numbers of the rows that have a time, positions, and all channels that most rows have."""
     good = np.isfinite(t)
-    for x in stacked.values():
+    for key, x in stacked.items():
         known = np.isfinite(x)
-        measured = known.any(axis=0)
-        good &= known[:, measured].all(axis=1)
+        whole = known[:, known.any(axis=0)].all(axis=1)
+        if key == "q" or np.mean(whole) > MOST:
+            good &= whole
     rows = np.flatnonzero(good)
     lost = len(t) - len(rows)
     if len(rows) < FEWEST:
@@ -118,7 +120,7 @@ def _of_grid(even: Grid) -> list[str]:
 
 
 def _regular(when: Instants, x: Array, even: Grid) -> Array:
-    """Columns at even instants; those with NaN by themselves, from what they have."""
+    """Columns at even instants; those with NaN by themselves, from what they have near by."""
     found = np.empty((len(even.t), x.shape[1]))
     whole = np.isfinite(x).all(axis=0)
     found[:, whole] = resampled(when.t, x[:, whole], even.t, even.runs, when.step)
@@ -126,7 +128,11 @@ def _regular(when: Instants, x: Array, even: Grid) -> Array:
         known = np.isfinite(x[:, k])
         found[:, k] = np.nan
         if np.count_nonzero(known) > 1:
-            found[:, k] = np.interp(even.t, when.t[known], x[known, k], left=np.nan, right=np.nan)
+            t = when.t[known]
+            after = np.clip(np.searchsorted(t, even.t), 1, len(t) - 1)
+            near = t[after] - t[after - 1] <= longest_filled(when.step) + 0.5 * when.step
+            values = np.interp(even.t, t, x[known, k], left=np.nan, right=np.nan)
+            found[:, k] = np.where(near, values, np.nan)
     return found
 
 
@@ -164,10 +170,16 @@ def _wrenches(others: dict[str, Array], robot: Robot) -> dict[str, Array]:
 def _whole(log: Log) -> Log:
     """The rows where all channels that were measured have numbers: clocks start and end at different times."""
     good = np.ones(len(log), dtype=bool)
-    for x in (log.q, log.qd, log.tau, log.current, *log.wrenches.values()):
+    notes = []
+    for what, x in (("q", log.q), ("qd", log.qd), ("tau", log.tau), ("current", log.current), *log.wrenches.items()):
         if x is not None:
             known = np.isfinite(x)
-            good &= known[:, known.any(axis=0)].all(axis=1)
+            whole = known[:, known.any(axis=0)].all(axis=1)
+            if np.mean(whole) > MOST:
+                good &= whole
+            elif known.any():
+                notes.append(f"{what} is missing in {np.count_nonzero(~whole)} of {len(log)} rows")
+    log = replace(log, notes=(*log.notes, *notes))
     if good.all():
         return log
     edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]]).astype(int)))
@@ -213,6 +225,7 @@ def followed(a: Log, b: Log) -> Log:
     return replace(
         a, t=np.concatenate([a.t, t]), q=np.concatenate([a.q, b.q]), **one, **two, runs=runs,
         sources=(*a.sources, *b.sources), notes=tuple(dict.fromkeys(notes)), delays={**a.delays, **b.delays},
+        jitter=max(a.jitter, b.jitter),
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ class Part(NamedTuple):
         channels: of the robot, by their full names, in SI units.
         others: whatever else.
         notes: in words.
+        keys: what units may be of.
     """
 
     source: str
@@ -36,6 +37,7 @@ class Part(NamedTuple):
     channels: dict[str, Array]
     others: dict[str, Array]
     notes: tuple[str, ...]
+    keys: frozenset[str] = frozenset()
 
 
 def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part:
@@ -66,7 +68,7 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
     if t is not None:
         t, start, more = in_seconds(t, table.source)
         notes = (*notes, *more)
-    used = set(names.found.values()) | {p for p, target in given.items() if target is None}
+    used = names.used
     texts = [name for name in table.columns if name not in used and name in table.faults]
     if texts:
         notes = (*notes, f"not used, since they are not numbers: {', '.join(texts)}")
@@ -74,7 +76,8 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
     channels = {name: x for name, x in values.items() if name in known}
     others = {name: x for name, x in values.items() if name not in known}
     others |= {name: x for name, x in table.columns.items() if name not in used and name not in table.faults}
-    return Part(table.source, t, start, channels, others, notes)
+    keys = {*names.found, *names.found.values(), *(name.split(".")[0] for name in names.found)}
+    return Part(table.source, t, start, channels, others, notes, frozenset(keys))
 
 
 def _fits(pattern: str, table: Table) -> bool:

@@ -241,9 +241,14 @@ class Grid(NamedTuple):
     lost: int
 
 
+def longest_filled(step: float) -> float:
+    """The longest pause in s between two rows that is filled, where nobody says another."""
+    return max((FILLED[0] + 1) * step, FILLED[1])
+
+
 def grid(t: Array, step: float, longest: float | None = None) -> Grid:
     """The even instants of rising times, split where a pause is longer than `longest`, in s."""
-    pause = max((FILLED[0] + 1) * step, FILLED[1]) if longest is None else longest
+    pause = longest_filled(step) if longest is None else longest
     ends = [0, *(np.flatnonzero(np.diff(t) > pause + 0.5 * step) + 1), len(t)]
     times: list[Array] = []
     lost = filled = 0

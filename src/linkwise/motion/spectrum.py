@@ -62,6 +62,13 @@ class Noise(NamedTuple):
         weight = s.width * (2.0 * np.pi * s.f) ** (2 * derivative)
         return np.sqrt(weight @ (self.density * gain(s.f[:, None], cutoff) ** 2))
 
+    def level(self) -> Array:
+        """(columns,) standard deviation of noise that is white, as strong as it is at high frequencies."""
+        f = self.spectrum.f
+        high = (f > 0.25 * f[-1]) & (f < 2.0 * JUDGED * f[-1])
+        density = np.median(self.spectrum.floor[high if high.any() else slice(None)], axis=0)
+        return np.sqrt(density * f[-1])
+
 
 def gain(f: Array, cutoff: Array) -> Array:
     """What a Butterworth filter of half the order lets through that runs forwards and backwards, without shift."""

@@ -52,6 +52,14 @@ def files(folder, request, monkeypatch):
     scara = lw.load("scara")
     for name, end in (("fast.csv", 1.0), ("slow.csv", 2.0)):
         write(name, {"t": np.linspace(0.0, end, 9)} | {f"q.{n}": np.linspace(0.0, 0.1, 9) for n in scara.names})
+    head, *rows = (folder / "swing.csv").read_text().splitlines()
+    for name in ("measured.csv", "monday.csv", "tuesday.csv"):
+        shutil.copy("swing.csv", name)
+    odd = ["t", *(f"angle_{k}" for k in range(3)), *(f"amp_{k}" for k in range(3))]
+    (folder / "odd.csv").write_text("\n".join([",".join(odd), *(f"{row},{row.partition(',')[2]}" for row in rows)]))
+    numbers = np.genfromtxt("swing.csv", delimiter=",", skip_header=1)
+    for name, values in (("time", numbers[:, 0]), ("positions", numbers[:, 1:]), ("torques", numbers[:, 1:])):
+        np.savetxt(f"{name}.txt", values)
     (folder / "pick.toml").write_text(f"start = {robot.q().tolist()}\n{PICK}[limits]\nvelocity = 2.0\n")
     return folder
 
@@ -63,7 +71,9 @@ def _dedented(text):
 def run(line, command):
     """A line of a shell, without what it does with the output."""
     words = shlex.split(re.split(r"[|>]|  +", line)[0])[1:]
-    words = [name for word in words for name in (sorted(glob.glob(word)) if "*" in word else [word])]
+    words = [
+        name for word in words for name in (sorted(glob.glob(word)) if "*" in word and "=" not in word else [word])
+    ]
     words = [re.sub(r"^(panda_finger_joint1|thumb)$", "elbow", word) for word in words]
     return linkwise(*words, *SHORT.get(command, ()))
 

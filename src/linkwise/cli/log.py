@@ -20,6 +20,25 @@ if TYPE_CHECKING:
 CHANNELS = ("t", "q", "qd", "tau", "current")
 
 
+class LogFile(click.Path):
+    """A file, or CHANNEL=FILE for one that has a channel alone."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        key, mark, path = str(value).partition("=")
+        return ChannelFile(path, key) if mark and key in CHANNELS else ChannelFile(value)
+
+
+class ChannelFile(str):
+    """The name of a file, and the channel that it has alone, if it does."""
+
+    def __new__(cls, path: str, channel: str = "") -> ChannelFile:
+        found = super().__new__(cls, path)
+        found.channel = channel
+        return found
+
+    channel: str
+
+
 def _pair(text: str, flag: str) -> tuple[str, str]:
     left, mark, right = text.rpartition("=")
     if not mark or not left or not right:
@@ -28,7 +47,7 @@ def _pair(text: str, flag: str) -> tuple[str, str]:
 
 
 @click.command(cls=Command, short_help="Show a file of measurements, and clean it.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=LogFile())
 @click.option("--robot", type=ROBOT, help="Whose joints the columns belong to.")
 @click.option(
     "--column",
@@ -62,7 +81,7 @@ def _pair(text: str, flag: str) -> tuple[str, str]:
 @robot_options
 @json_option
 def log(
-    files: Sequence[str], robot: str | None, columns: Sequence[str], units: Sequence[str], counts: float | None,
+    files: Sequence[ChannelFile], robot: str | None, columns: Sequence[str], units: Sequence[str], counts: float | None,
     gains: Sequence[str], rate: float | None, gap: float | None, cutoff: float | None, output: Path | None,
     plot: Path | None, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
@@ -107,12 +126,13 @@ def log(
     answer(writers, _facts(found, smoothed), _print, as_json)
 
 
-def _source(files: Sequence[str]) -> Any:
+def _source(files: Sequence[ChannelFile]) -> Any:
     """One file, several, or a file for each channel."""
-    pairs = [name.partition("=") for name in files]
-    if all(mark and key in CHANNELS for key, mark, _ in pairs):
-        return {key: path for key, _, path in pairs}
-    return files[0] if len(files) == 1 else list(files)
+    if all(file.channel for file in files):
+        return {file.channel: str(file) for file in files}
+    if odd := [file for file in files if file.channel]:
+        raise click.UsageError(f"expected files, or CHANNEL=FILE for all of them, got both: {odd[0].channel}={odd[0]}")
+    return str(files[0]) if len(files) == 1 else list(map(str, files))
 
 
 def _number(text: str) -> Any:

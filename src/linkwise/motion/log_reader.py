@@ -86,9 +86,9 @@ def _stand_in(source: Any, options: Options) -> Robot:
     """Turning joints with the names that a file has for them."""
     given = options.columns if isinstance(options.columns, Mapping) else {}
     found = tables(source, Robot([Link("base")], name="log"), options)
-    names = [joint for table, quantity in found if quantity in ("", "q") for joint in joints_among(
-        [name for name in without_units(table)[0].columns if name not in table.faults], given)]  # fmt: skip
-    joints = list(dict.fromkeys(names))
+    named = [without_units(table)[0] for table, quantity in found if quantity in ("", "q")]
+    names = dict.fromkeys(name for table in named for name in table.columns if name not in table.faults)
+    joints = list(dict.fromkeys(joints_among(list(names), given)))
     if not joints:
         raise InputError("log: expected columns of positions, got none. Give a robot, or say which columns they are.")
     chain = ["base", *(f"link {name}" for name in joints)]

@@ -52,13 +52,12 @@ def files(folder, request, monkeypatch):
     scara = lw.load("scara")
     for name, end in (("fast.csv", 1.0), ("slow.csv", 2.0)):
         write(name, {"t": np.linspace(0.0, end, 9)} | {f"q.{n}": np.linspace(0.0, 0.1, 9) for n in scara.names})
-    head, *rows = (folder / "swing.csv").read_text().splitlines()
+    t = np.arange(750) / 250.0
+    q = 0.3 * np.sin(np.outer(t, [2.0, 3.0, 4.0]))
     for name in ("measured.csv", "monday.csv", "tuesday.csv"):
-        shutil.copy("swing.csv", name)
-    odd = ["t", *(f"angle_{k}" for k in range(3)), *(f"amp_{k}" for k in range(3))]
-    (folder / "odd.csv").write_text("\n".join([",".join(odd), *(f"{row},{row.partition(',')[2]}" for row in rows)]))
-    numbers = np.genfromtxt("swing.csv", delimiter=",", skip_header=1)
-    for name, values in (("time", numbers[:, 0]), ("positions", numbers[:, 1:]), ("torques", numbers[:, 1:])):
+        write(name, {"t": t, **{f"q.{joint}": q[:, k] for k, joint in enumerate(robot.names)}})
+    write("odd.csv", {"t": t} | {f"{word}_{k}": q[:, k] for word in ("angle", "amp") for k in range(3)})
+    for name, values in (("time", t), ("positions", q), ("torques", q)):
         np.savetxt(f"{name}.txt", values)
     (folder / "pick.toml").write_text(f"start = {robot.q().tolist()}\n{PICK}[limits]\nvelocity = 2.0\n")
     return folder

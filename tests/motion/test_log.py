@@ -243,7 +243,7 @@ def test_drops_are_filled_and_gaps_split_the_log():
     kept[2000:2400] = False
     log = read_log(columns(T[kept], Q[kept]), ARM)
     assert len(log.runs) == 2
-    assert any("1 gaps, the longest of 0.8" in note for note in log.notes)
+    assert any("a gap of 0.8" in note for note in log.notes)
     assert any("were filled by a cubic spline" in note for note in log.notes)
     at = np.rint(log.t * RATE).astype(int)
     np.testing.assert_allclose(log.t, T[at], atol=1e-9)

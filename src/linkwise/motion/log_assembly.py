@@ -113,7 +113,8 @@ def _of_grid(even: Grid) -> list[str]:
         notes.append(f"{even.filled} instants without a sample were filled by a cubic spline")
     if len(even.runs) > 1:
         pauses = [even.t[b.start] - even.t[a.stop - 1] for a, b in zip(even.runs, even.runs[1:], strict=False)]
-        notes.append(f"{len(pauses)} gaps, the longest of {max(pauses):.4g} s: the log has {len(even.runs)} runs")
+        gaps = "a gap" if len(pauses) == 1 else f"{len(pauses)} gaps, the longest"
+        notes.append(f"{gaps} of {max(pauses):.4g} s: the log has {len(even.runs)} runs")
     if even.lost:
         notes.append(f"{even.lost} rows between gaps are too few for a run and were left out")
     return notes

@@ -18,6 +18,8 @@ STEEPEST = (
 )
 ABOVE = 2.5  # times the floor of noise, from which on a band holds signal
 SURE = 3.0  # standard deviations by which a band of few frequencies must be above that
+WHITE = 0.2  # power of the frequency: noise that falls by less is white
+NEAR = 0.2  # of the frequencies above the signal: where noise that falls is looked at, to go on with it below
 JUDGED = 0.25  # of the rate, up to which noise is judged: beyond, interpolation has taken from it
 HIGHEST = 0.45  # of the rate, beyond which a cutoff leaves everything as it is
 TINY = 1e-300  # of a power, for logarithms
@@ -136,12 +138,24 @@ def noise_of(s: Spectrum) -> Noise:
         if not len(found):
             continue
         edge = min(int(found[-1]) + 1, judged - 1)
+        slope, level = _fall(np.log(f[edge:]), np.log(floor[edge:, k]), s.many[edge:judged])
+        model = np.exp(level - slope * np.log(f))
+        while edge < judged - 1 and s.mean[edge, k] > ABOVE * model[edge]:  # the signal's skirt
+            edge += 1
         top[k] = f[edge]
-        x, y = np.log(f[edge:]), np.log(floor[edge:, k])
-        slope = float(np.clip(-np.polyfit(x, y, 1)[0], 0.0, STEEPEST)) if len(x) > 5 else 0.0  # white if in doubt
-        level = float(np.median(y[:8] + slope * x[:8]))
-        density[:edge, k] = np.minimum(np.exp(level - slope * np.log(f[:edge])), s.mean[:edge, k])
+        density[:edge, k] = np.minimum(model[:edge], s.mean[:edge, k])
     return Noise(s, density, top)
+
+
+def _fall(x: Array, y: Array, many: Array) -> tuple[float, float]:
+    """By which power a floor falls, and its logarithm at x = 0; white where a fall is not clear."""
+    mean = float(many @ x / many.sum())
+    spread = float(many @ (x - mean) ** 2)
+    slope = -float(many @ ((x - mean) * y)) / spread if spread > 0.0 else 0.0
+    doubt = SURE * np.sqrt(np.pi**2 / 6.0 / spread) if spread > 0.0 else np.inf
+    slope = min(slope, STEEPEST) if slope > max(doubt, WHITE) else 0.0
+    near = np.cumsum(many) <= max(float(many[0]), NEAR * float(many.sum())) if slope else np.ones(len(x), dtype=bool)
+    return slope, float(many[near] @ (y + slope * x)[near] / many[near].sum())
 
 
 def best_cutoff(noise: Noise, rate: float) -> Array:

@@ -13,7 +13,7 @@ from linkwise.errors import InputError
 from linkwise.motion.log import Log
 from linkwise.motion.log_channels import Part
 from linkwise.motion.log_names import CHANNELS, channel_names
-from linkwise.motion.log_times import FEWEST, Grid, Instants, grid, instants, longest_filled, resampled
+from linkwise.motion.log_times import FEWEST, Grid, Instants, grid, instants, resampled
 from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
 from linkwise.table import WRENCH
@@ -42,7 +42,7 @@ def assembled(main: Part, rest: Sequence[Part], robot: Robot, gap: float | None)
     rows = good[when.rows]
     at = [x[rows] for x in (*stacked.values(), *(x[:, None] for x in main.others.values()))]
     widths = np.cumsum([0, *(x.shape[1] for x in at)])
-    whole = _regular(when, np.concatenate(at, axis=1), even)
+    whole = resampled(when.t, np.concatenate(at, axis=1), even.t, even.runs, when.step)
     found = {key: whole[:, widths[k] : widths[k + 1]] for k, key in enumerate(stacked)}
     others = {name: whole[:, widths[len(stacked) + k]] for k, name in enumerate(main.others)}
     for part in rest:
@@ -75,6 +75,8 @@ def assembled(main: Part, rest: Sequence[Part], robot: Robot, gap: float | None)
 def _good_rows(t: Array, stacked: Mapping[str, Array]) -> tuple[Any, list[str]]:
     """Numbers of the rows that have a time, positions, and all channels that most rows have."""
     good = np.isfinite(t)
+    if empty := np.count_nonzero(~np.isfinite(stacked["q"]).any(axis=0)):
+        raise InputError(f"log: expected positions of all joints, got no numbers in {empty} of their columns.")
     for key, x in stacked.items():
         known = np.isfinite(x)
         whole = known[:, known.any(axis=0)].all(axis=1)
@@ -120,23 +122,6 @@ def _of_grid(even: Grid) -> list[str]:
     return notes
 
 
-def _regular(when: Instants, x: Array, even: Grid) -> Array:
-    """Columns at even instants; those with NaN by themselves, from what they have near by."""
-    found = np.empty((len(even.t), x.shape[1]))
-    whole = np.isfinite(x).all(axis=0)
-    found[:, whole] = resampled(when.t, x[:, whole], even.t, even.runs, when.step)
-    for k in np.flatnonzero(~whole):
-        known = np.isfinite(x[:, k])
-        found[:, k] = np.nan
-        if np.count_nonzero(known) > 1:
-            t = when.t[known]
-            after = np.clip(np.searchsorted(t, even.t), 1, len(t) - 1)
-            near = t[after] - t[after - 1] <= longest_filled(when.step) + 0.5 * when.step
-            values = np.interp(even.t, t, x[known, k], left=np.nan, right=np.nan)
-            found[:, k] = np.where(near, values, np.nan)
-    return found
-
-
 def _other_clock(part: Part, even: Grid, start: float) -> tuple[dict[str, Array], tuple[str, ...]]:
     """Channels of a part with a clock of its own at the even instants of the log."""
     names = [*part.channels, *part.others]
@@ -151,8 +136,7 @@ def _other_clock(part: Part, even: Grid, start: float) -> tuple[dict[str, Array]
         when = instants(part.t[known], x[known][:, whole] if whole.any() else np.zeros((np.count_nonzero(known), 1)))
     except InputError:
         return {}, (f"not used, since its times do not rise: {part.source}",)
-    moved = when._replace(t=when.t + part.start - start)
-    values = _regular(moved, x[known][when.rows], even)
+    values = resampled(when.t + part.start - start, x[known][when.rows], even.t, even.runs, when.step)
     return dict(zip(names, values.T, strict=True)), (*part.notes, *(f"{part.source}: {note}" for note in when.notes))
 
 

@@ -17,6 +17,8 @@ from linkwise.motion.units import factors, without_units
 from linkwise.robot.robot import Robot
 from linkwise.table import TIME, Table
 
+ABSURD = 1e30  # in whatever unit, beyond which a number is none
+
 
 class Part(NamedTuple):
     """Channels that were measured together.
@@ -55,7 +57,7 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
         names = match(list(table.columns), robot, given, quantity if quantity not in TIME else "")
     except InputError as error:
         raise table.error(str(error)) from error
-    values = {ours: table.columns[theirs] for ours, theirs in names.found.items()}
+    values = {ours: _sane(table.columns[theirs]) for ours, theirs in names.found.items()}
     for ours, theirs in names.found.items():
         if theirs in table.faults:
             row, cell = table.faults[theirs]
@@ -78,6 +80,11 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
     others |= {name: x for name, x in table.columns.items() if name not in used and name not in table.faults}
     keys = {*names.found, *names.found.values(), *(name.split(".")[0] for name in names.found)}
     return Part(table.source, t, start, channels, others, notes, frozenset(keys))
+
+
+def _sane(x: Array) -> Array:
+    """A column in which numbers that nobody measured are NaN."""
+    return x if np.abs(x).max(initial=0.0) < ABSURD else np.where(np.abs(x) < ABSURD, x, np.nan)
 
 
 def _fits(pattern: str, table: Table) -> bool:

@@ -13,9 +13,8 @@ ORDER = 8  # of the filter's fall: its gain is 1 / (1 + (f / cutoff)^ORDER)
 PER_DECADE = 20  # bands of a spectrum
 NARROWEST = 4  # frequencies of a transform in a band
 SHORTEST = 32  # rows of a run that has a spectrum
-STEEPEST = (
-    2.0  # noise falls at most by this power of the frequency; accelerations of real motions make theirs fall by 4
-)
+FEWEST = 4  # bands of a spectrum
+STEEPEST = 2.0  # power of the frequency by which noise falls at most; positions of motions fall by 4 or more
 ABOVE = 2.5  # times the floor of noise, from which on a band holds signal
 SURE = 3.0  # standard deviations by which a band of few frequencies must be above that
 WHITE = 0.2  # power of the frequency: noise that falls by less is white
@@ -23,6 +22,7 @@ NEAR = 0.2  # of the frequencies above the signal: where noise that falls is loo
 JUDGED = 0.25  # of the rate, up to which noise is judged: beyond, interpolation has taken from it
 HIGHEST = 0.45  # of the rate, beyond which a cutoff leaves everything as it is
 TINY = 1e-300  # of a power, for logarithms
+WEIGHT = 4.0  # of noise beside lost signal, in the choice of a cutoff
 NEGLIGIBLE = 5e-3  # of the accelerations' root mean square: errors that do not matter
 GEOMETRIC = float(np.exp(np.euler_gamma))  # mean power of noise beside the geometric mean of its periodogram
 
@@ -105,6 +105,8 @@ def spectrum(x: Array, rate: float, runs: Sequence[slice]) -> Spectrum | None:
             logs[k] += np.log(np.maximum(band, TINY)).sum(1)
             count[k] += band.shape[1]
     kept = count > 0
+    if np.count_nonzero(kept) < FEWEST:
+        return None
     power, logs, count = power[kept] / count[kept, None], logs[kept] / count[kept, None], count[kept]
     f, width = np.sqrt(edges[1:] * edges[:-1])[kept], np.diff(edges)[kept]
     return Spectrum(f, width, power, np.exp(logs) * GEOMETRIC, count / 2.0)  # the window joins neighbours
@@ -161,7 +163,8 @@ def _fall(x: Array, y: Array, many: Array) -> tuple[float, float]:
 def best_cutoff(noise: Noise, rate: float) -> Array:
     """(columns,) the highest cutoff in Hz by which the expected error of smooth accelerations is least, or negligible.
 
-    That error has two parts: what the filter takes from the signal, and what it lets through of the noise.
+    That error has two parts: what the filter takes from the signal, and what it lets through of the noise. The second
+    counts `WEIGHT` times as much, since a faint fast signal is likelier a vibration than a motion of rigid links.
     """
     s = noise.spectrum
     signal = np.maximum(s.mean - noise.density, 0.0) * (s.f[:, None] < noise.top)
@@ -169,6 +172,6 @@ def best_cutoff(noise: Noise, rate: float) -> Array:
     lowest = min(2.0 * s.f[0], HIGHEST * rate)
     tried = np.geomspace(lowest, HIGHEST * rate, 1 + int(60 * np.log10(HIGHEST * rate / lowest)))
     H = gain(s.f[None, :], tried[:, None])
-    risk = ((1.0 - H) ** 2 * weight) @ signal + (H**2 * weight) @ noise.density
+    risk = ((1.0 - H) ** 2 * weight) @ signal + WEIGHT * (H**2 * weight) @ noise.density
     good = np.maximum(risk.min(axis=0), NEGLIGIBLE**2 * (weight @ signal))
     return np.asarray(tried[len(tried) - 1 - np.argmax((risk <= good)[::-1], axis=0)])

@@ -22,7 +22,6 @@ NEAR = 0.2  # of the frequencies above the signal: where noise that falls is loo
 JUDGED = 0.25  # of the rate, up to which noise is judged: beyond, interpolation has taken from it
 HIGHEST = 0.45  # of the rate, beyond which a cutoff leaves everything as it is
 TINY = 1e-300  # of a power, for logarithms
-WEIGHT = 4.0  # of noise beside lost signal, in the choice of a cutoff
 NEGLIGIBLE = 5e-3  # of the accelerations' root mean square: errors that do not matter
 GEOMETRIC = float(np.exp(np.euler_gamma))  # mean power of noise beside the geometric mean of its periodogram
 
@@ -163,8 +162,7 @@ def _fall(x: Array, y: Array, many: Array) -> tuple[float, float]:
 def best_cutoff(noise: Noise, rate: float) -> Array:
     """(columns,) the highest cutoff in Hz by which the expected error of smooth accelerations is least, or negligible.
 
-    That error has two parts: what the filter takes from the signal, and what it lets through of the noise. The second
-    counts `WEIGHT` times as much, since a faint fast signal is likelier a vibration than a motion of rigid links.
+    That error has two parts: what the filter takes from the signal, and what it lets through of the noise.
     """
     s = noise.spectrum
     signal = np.maximum(s.mean - noise.density, 0.0) * (s.f[:, None] < noise.top)
@@ -172,6 +170,6 @@ def best_cutoff(noise: Noise, rate: float) -> Array:
     lowest = min(2.0 * s.f[0], HIGHEST * rate)
     tried = np.geomspace(lowest, HIGHEST * rate, 1 + int(60 * np.log10(HIGHEST * rate / lowest)))
     H = gain(s.f[None, :], tried[:, None])
-    risk = ((1.0 - H) ** 2 * weight) @ signal + WEIGHT * (H**2 * weight) @ noise.density
+    risk = ((1.0 - H) ** 2 * weight) @ signal + (H**2 * weight) @ noise.density
     good = np.maximum(risk.min(axis=0), NEGLIGIBLE**2 * (weight @ signal))
     return np.asarray(tried[len(tried) - 1 - np.argmax((risk <= good)[::-1], axis=0)])

@@ -266,7 +266,49 @@ def test_states_that_were_recorded_twice_or_not_at_all():
     assert np.abs(log.q - motion(times)[0]).max() < 2e-5
 
 
+def test_runs_one_after_the_other_in_one_file():
+    """A logger that starts its clock anew."""
+    t = np.concatenate([T[:2000], T[:3000], T[:1000]])
+    q = np.concatenate([Q[:2000], Q[:3000], Q[:1000]])
+    log = read_log(columns(t, q), ARM)
+    assert [r.stop - r.start for r in log.runs] == [2000, 3000, 1000]
+    np.testing.assert_allclose(log.q, q, atol=1e-9)
+    assert any("times start again 2 times" in note for note in log.notes)
+
+
+def test_leaps_of_single_samples_are_left_out():
+    rng = np.random.default_rng(0)
+    q = Q + 1e-5 * rng.normal(size=Q.shape)
+    q[[700, 3000, 3001], 2] = 0.0, 2.0, -2.0
+    log = read_log(columns(T, q), ARM)
+    assert f"{ARM.names[2]} leaps in 3 rows, which were left out" in log.notes
+    np.testing.assert_allclose(log.q, Q, atol=1e-4)
+
+
 # ---- sources
+
+
+def test_tables_separated_by_blanks_and_dates():
+    frame = pandas.DataFrame({"when": pandas.to_datetime(1.7e9 + T, unit="s")} | spelled("q{}"))
+    log = read_log(frame.drop(columns="t"), ARM, columns={"when": "t"})
+    assert log.rate == pytest.approx(RATE, rel=1e-6)
+    np.testing.assert_array_equal(read_log(log, ARM).q, log.q)
+
+
+def test_a_file_as_a_controller_of_a_common_arm_writes_it(tmp_path):
+    names = ["timestamp"]
+    for word in ("target_q", "target_qd", "target_current", "target_moment", "actual_q", "actual_qd", "actual_current",
+                 "joint_control_output", "actual_TCP_pose", "joint_temperatures", "actual_joint_voltage"):  # fmt: skip
+        names += [f"{word}_{k}" for k in range(N)]
+    values = np.column_stack([T + 1.7e9, *(Q + 0.01 * k for k in range(11))])
+    values[:, 1 + 5 * N : 1 + 6 * N] = QD
+    np.savetxt(tmp_path / "robot.csv", values, header=" ".join(names), comments="")
+    log = read_log(tmp_path / "robot.csv", ARM)
+    np.testing.assert_allclose(log.q, Q + 0.04, rtol=1e-12)
+    np.testing.assert_allclose(log.qd, QD, rtol=1e-12)
+    np.testing.assert_allclose(log.current, Q + 0.06, rtol=1e-12)
+    assert log.tau is None
+    assert "target_moment_0" in log.others
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".parquet"])

@@ -3,7 +3,7 @@
 from linkwise.motion.columns import column_names as column_names
 from linkwise.motion.columns import columns_of as columns_of
 from linkwise.motion.columns import write as write
-from linkwise.motion.delay import delay as delay
+from linkwise.motion.delays import delay as delay
 from linkwise.motion.limits import Excess as Excess
 from linkwise.motion.limits import exceeded as exceeded
 from linkwise.motion.log import Log as Log

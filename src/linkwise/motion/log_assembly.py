@@ -18,6 +18,8 @@ from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
 from linkwise.table import WRENCH
 
+SPIKE, RARE = 30.0, 5e-3  # times the usual change from row to row, and share of the rows: what leaps and is left out
+JUDGED = 64  # rows from which on leaps are looked for
 MOST = 0.9  # of the rows: where as many have a channel, the others are left out, else it is NaN there
 PAUSE = 1.0  # s between the runs of two files that both start at zero
 
@@ -27,6 +29,7 @@ def assembled(main: Part, rest: Sequence[Part], robot: Robot, gap: float | None)
     own = {key: [name for name in channel_names(robot, key) if name in main.channels] for key in CHANNELS}
     stacked = {key: np.stack([main.channels[n] for n in names], axis=1) for key, names in own.items() if names}
     assert main.t is not None
+    stacked["q"] = _without_spikes(robot, stacked["q"], notes)
     good, words = _good_rows(main.t, stacked)
     notes += words
     stacked["q"] = _unwrapped(robot, stacked["q"], good, notes)
@@ -87,6 +90,27 @@ def _good_rows(t: Array, stacked: Mapping[str, Array]) -> tuple[Any, list[str]]:
     if len(rows) < FEWEST:
         raise InputError(f"log: expected {FEWEST} rows of numbers or more, got {len(rows)} of {len(t)} rows.")
     return rows, [f"{lost} of {len(t)} rows have a cell that is not a number and were left out"] if lost else []
+
+
+def _without_spikes(robot: Robot, q: Array, notes: list[str]) -> Array:
+    """Positions of single joints in which rows that fall out of the row are NaN."""
+    from scipy.ndimage import median_filter
+
+    if len(q) < JUDGED:
+        return q
+    found = q.copy()
+    for name, slot in robot.slots.items():
+        x = q[:, slot.q]
+        if slot.nq > 1 or not np.isfinite(x).all():
+            continue
+        off = x - median_filter(x, size=5, mode="nearest")
+        off = np.abs((off + np.pi) % (2.0 * np.pi) - np.pi if slot.kind.turns else off)
+        usual = max(float(np.median(np.abs(np.diff(x)))), float(np.quantile(off, 0.95)))
+        spikes = off > SPIKE * usual
+        if usual > 0.0 and 0 < np.count_nonzero(spikes) <= RARE * len(x):
+            notes.append(f"{name} leaps in {np.count_nonzero(spikes)} rows, which were left out")
+            found[spikes, slot.q] = np.nan
+    return found
 
 
 def _unwrapped(robot: Robot, q: Array, good: Any, notes: list[str]) -> Array:

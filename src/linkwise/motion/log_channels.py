@@ -163,7 +163,10 @@ def no_positions(parts: Sequence[Part], robot: Robot) -> InputError:
     own = channel_names(robot, "q")
     missing = [name for name in own if not any(name in part.channels for part in parts)] or own
     there = [name for part in parts for name in (*part.channels, *part.others)]
+    lock = [name.removeprefix("q.") for name in missing]
+    some = len(missing) < len(own)
+    remedy = f", or lock those joints: robot.lock({lock})" if some and len(lock) < 8 else ""
     return InputError(
         f"{parts[0].source}: expected positions of all joints, got none for {listing(missing, 8)}. The columns are"
-        f" {listing(there, 24)}. Say which they are, as in columns={{'position_*': 'q'}}."
+        f" {listing(there, 24)}. Say which they are, as in columns={{'position_*': 'q'}}{remedy}."
     )

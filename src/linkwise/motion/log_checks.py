@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
-from linkwise.motion.delay import delay
+from linkwise.motion.delays import delay
 from linkwise.motion.log import Log
 from linkwise.motion.log_names import channel_names
 from linkwise.motion.smoothing import low_pass, smooth

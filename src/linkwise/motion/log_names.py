@@ -22,8 +22,8 @@ MEANS = {word: quantity for quantity, words in WORDS.items() for word in words.s
 NEUTRAL, WISHED, ELSEWHERE = (
     frozenset(words.split())
     for words in (
-        "joint joints axis j actual act measured meas state states read sensor robot arm m motor",
-        "target desired des command commanded cmd ref reference goal set setpoint planned",
+        "joint joints jnt axis j actual act measured meas state states read sensor robot arm m motor",
+        "target desired des d c command commanded cmd ref reference goal set setpoint planned",
         "tcp tool ee cartesian cart pose flange base wrench temperature temperatures temp voltage error err limit",
     )
 )

@@ -13,7 +13,7 @@ import numpy as np
 from linkwise.errors import InputError, listing
 from linkwise.motion.log_names import channel_names
 from linkwise.robot.robot import Robot
-from linkwise.table import TIME, Table
+from linkwise.table import TIME, Sampled, Table
 from linkwise.table import read as read_table
 from linkwise.table.bags import SUFFIXES as BAGS
 from linkwise.table.bags import is_bag, read_bag
@@ -40,6 +40,8 @@ def tables(source: Any, robot: Robot, options: Options) -> list[tuple[Table, str
     """The tables of a source, each with the channel that its columns are where they do not say it themselves."""
     if isinstance(source, Mapping) and any(isinstance(value, PATHS) for value in source.values()):
         return [(_of_channel(key, value, robot, options), str(key)) for key, value in source.items()]
+    if isinstance(source, Sampled):  # a simulation, another log
+        source = source.columns()
     if isinstance(source, Mapping):
         return [(read_table(_flat(source)), "")]
     if not isinstance(source, PATHS):

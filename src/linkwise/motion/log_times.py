@@ -21,6 +21,9 @@ FEWEST = 8  # rows of a run
 UNITS = ((1e17, 1e-9, "ns"), (1e14, 1e-6, "us"), (1e11, 1e-3, "ms"))  # of Unix stamps, by their size
 UNIX = 1e8  # s, from which on a time is one since 1970
 SHORTEST, LONGEST = 1e-8, 1e4  # s, between which steps are
+BACK = 20  # steps backwards, from which on times start again
+MANY = 0.01  # of the rows: more steps backwards than that are jitter or disorder
+PAUSE = 1.0  # s before what starts again
 MOVING = 0.2  # of the largest speed, above which rows tell something about time
 TOLD = 4000  # rows from which something about time is learned, at most
 
@@ -77,7 +80,11 @@ def instants(stamps: Array, x: Array, rates: Array | None = None) -> Instants:
     if np.median(np.diff(stamps[rows])) < 0.0:
         notes.append("the last rows came first, and were put in order")
         rows = rows[::-1]
-    t = stamps[rows]
+    t, restarts = _restarted(stamps[rows])
+    if restarts:
+        notes.append(
+            f"times start again {restarts} time{'s' * (restarts > 1)}: what follows was taken for further runs"
+        )
     rising = np.unique(t)
     if len(rising) < 3 or rising[-1] <= rising[0]:
         raise InputError(f"times: expected three different times or more, got {len(rising)}.")
@@ -112,6 +119,23 @@ def instants(stamps: Array, x: Array, rates: Array | None = None) -> Instants:
     }
     notes.append(f"stamps jitter by {1e3 * jitter:.3g} ms{words[best]}")
     return Instants(rows[order], when, step, jitter, tuple(notes))
+
+
+def _restarted(t: Array) -> tuple[Array, int]:
+    """Times in which a part that starts again, at times that were there before, comes after what was before."""
+    d = np.diff(t)
+    step = float(np.median(np.abs(d)))
+    jumps = np.flatnonzero(d < -BACK * step) + 1
+    if not 0 < len(jumps) <= MANY * len(t):
+        return t, 0
+    found, count = t.copy(), 0
+    for first, last in pairwise([*jumps, len(t)]):
+        here, before = t[first:last], t[:first]
+        again = np.mean((np.searchsorted(np.sort(before), here) > 0) & (here <= before.max()))
+        if again > 0.5 and here.min() < before.max() - BACK * step:
+            found[first:] += found[first - 1] + PAUSE - found[first]
+            count += 1
+    return found, count
 
 
 def _on_clock(t: Array, order: Rows, n: Any) -> tuple[Rows, Array, float]:

@@ -214,6 +214,21 @@ def test_unix_stamps_in_any_unit(factor, unit):
     np.testing.assert_allclose(log.q, Q, atol=1e-6)
 
 
+@pytest.mark.parametrize(("factor", "unit"), [(1e6, "us"), (1e9, "ns")])
+def test_times_since_a_controller_was_started(factor, unit):
+    log = read_log(columns(np.round((T + 5000.0) * factor), Q), ARM)
+    assert log.rate == pytest.approx(RATE, rel=1e-6)
+    assert any(note.startswith(f"times were taken for {unit}") for note in log.notes)
+    said = read_log(columns(np.round((T + 5000.0) * factor), Q), ARM, units={"t": unit})
+    np.testing.assert_allclose(said.t, log.t, atol=1e-9)
+
+
+def test_times_in_milliseconds_are_questioned():
+    notes = " ".join(read_log(columns(1e3 * T, Q, QD), ARM).notes)
+    assert "are its times in s?" in notes
+    assert "times look like ms: say units={'t': 'ms'}" in notes
+
+
 @pytest.mark.parametrize("start", [-3.0, 0.0, 12345.678])
 def test_times_may_start_anywhere(start):
     np.testing.assert_array_equal(read_log(columns(T + start, Q), ARM).q, Q)

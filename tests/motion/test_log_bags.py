@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -167,3 +168,15 @@ def test_huge_headers_and_rows_of_different_lengths(tmp_path):
     same.write_text("t," + ",".join(ARM.names) + "\n" + rows)
     with pytest.raises(lw.InputError, match=r"same.csv: times: expected three different times or more, got 1"):
         read_log(same, ARM)
+
+
+@pytest.mark.parametrize("package", ["rosbags", "mcap"])
+def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch, package):
+    path = tmp_path / ("a.bag" if package == "rosbags" else "a.mcap")
+    path.write_bytes(b"x")
+    for name in [n for n in sys.modules if n.split(".")[0] == package] + [f"{package}.highlevel", f"{package}.reader"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(
+        lw.InputError, match=rf"'{package}' to be installed, got none. Install it with: .*linkwise\[logs\]"
+    ):
+        read_log(path, ARM)

@@ -68,7 +68,8 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
     t = values.pop("t", None)
     start, notes = 0.0, names.notes
     if t is not None:
-        t, start, more = in_seconds(t, table.source)
+        told_unit = "t" in (*names.units, *options.units) or names.found["t"] in (*told, *options.units)
+        t, start, more = in_seconds(t, table.source, told_unit)
         notes = (*notes, *more)
     used = names.used
     texts = [name for name in table.columns if name not in used and name in table.faults]

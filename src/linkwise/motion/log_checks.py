@@ -17,11 +17,13 @@ from linkwise.motion.trajectory import Array
 from linkwise.motion.units import degrees_question
 
 SHORT = 2.0  # s
+SLOW = 5.0  # Hz
 LIKE, UNLIKE = 0.95, 0.7  # correlations of channels that are the same, and that are not
 DELAYED = 0.2  # of a step between samples: shorter delays are left alone
 FACTORS = {
     np.degrees(1.0): "velocities look like degrees/s: say units={'qd': 'deg'}",
     np.radians(1.0): "positions look like degrees: say units={'q': 'deg'}",
+    1e3: "times look like ms: say units={'t': 'ms'}",
     30.0 / np.pi: "velocities look like revolutions/min: say units={'qd': 'rpm'}",
 }
 
@@ -30,6 +32,10 @@ def checked(log: Log, mend: bool) -> Log:
     """The log with notes on what looks wrong, and without the delay of measured velocities if that is to be mended."""
     notes = [*_still(log), *([question] if (question := degrees_question(log.robot, log.q)) else [])]
     seconds = sum(float(log.t[run][-1] - log.t[run][0]) for run in log.runs)
+    if log.rate < SLOW:
+        notes.append(
+            f"the log has {log.rate:.3g} samples a second, which is few: are its times in s? units={{'t': 'ms'}}"
+        )
     if seconds < SHORT:
         notes.append(f"the log is short: {seconds:.3g} s")
     moved = log

@@ -18,8 +18,9 @@ EVEN = 1e-3  # of a step, below which stamps are taken for even
 CLOSE = 0.25  # of a step, below which two rows are one
 FILLED = (3, 10e-3)  # rows, or seconds if that is more: the longest pause that is interpolated over
 FEWEST = 8  # rows of a run
-UNITS = ((1e17, 1e-9, "ns"), (1e14, 1e-6, "us"), (1e11, 1e-3, "ms"))  # of Unix stamps, by their size
-UNIX = 1e8  # s, from which on a time is one since 1970
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+UNIX = (9e8, 4.2e9)  # s since 1970, between which stamps are: 1998 to 2103
+FINE = {"ns": 5e4, "us": 50.0}  # steps from which on times are in such a unit, since no robot is logged that slowly
 SHORTEST, LONGEST = 1e-8, 1e4  # s, between which steps are
 BACK = 20  # steps backwards, from which on times start again
 MANY = 0.01  # of the rows: more steps backwards than that are jitter or disorder
@@ -46,16 +47,27 @@ class Instants(NamedTuple):
     notes: tuple[str, ...]
 
 
-def in_seconds(t: Array, what: str) -> tuple[Array, float, tuple[str, ...]]:
-    """Times from zero on in s, when they start, and what was said of them; Unix stamps may be in s, ms, us or ns."""
+def in_seconds(t: Array, what: str, sure: bool = False) -> tuple[Array, float, tuple[str, ...]]:
+    """Times from zero on in s, when they start, and what was said of them; Unix stamps may be in s, ms, us or ns.
+
+    Args:
+        t: times.
+        what: they are of, for messages.
+        sure: whether they are known to be in s.
+    """
     known = t[np.isfinite(t)]
     if len(known) < 2:
         raise InputError(f"{what}: expected times of two rows or more, got {len(known)}.")
-    largest, notes = float(np.median(known)), []
-    factor, unit = next(((f, u) for size, f, u in UNITS if largest > size), (1.0, "s"))
-    start = float(known[0])
-    if largest * factor > UNIX:
+    middle, start, notes = float(np.median(known)), float(known[0]), []
+    units = {"s": 1.0} if sure else UNITS
+    since = [unit for unit, factor in units.items() if UNIX[0] < middle * factor < UNIX[1]]
+    step = float(np.median(np.abs(np.diff(known))))
+    unit = since[0] if since else next((unit for unit, least in FINE.items() if not sure and step >= least), "s")
+    factor = UNITS[unit]
+    if since:
         notes.append(f"times are Unix stamps in {unit}; the log starts at {start * factor:.3f} s")
+    elif unit != "s":
+        notes.append(f"times were taken for {unit}, since their steps are {step:.6g}; otherwise say units={{'t': 's'}}")
     return (t - start) * factor, start * factor, tuple(notes)
 
 

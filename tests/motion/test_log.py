@@ -445,14 +445,24 @@ def test_a_log_is_a_table_that_pickles():
     assert log.plot().axes
 
 
-def test_a_floating_log_has_our_names():
-    robot = lw.load("walker")
+def test_a_floating_log_has_our_names_and_quaternions_of_any_sign():
+    robot = lw.load("industrial6", base="floating")
     rng = np.random.default_rng(0)
-    q = np.tile(robot.q(), (200, 1))
+    t = T[:600]
+    q = np.tile(robot.q(), (len(t), 1))
+    for slot in robot.slots.values():
+        if slot.quaternion is None:
+            q[:, slot.q : slot.q + slot.nq] += 0.2 * np.sin(t)[:, None]
+        else:
+            q[:, slot.quaternion] = np.stack([0.0 * t, np.sin(0.5 * t), 0.0 * t, np.cos(0.5 * t)], axis=1)
+            turn = slot.quaternion
+    signs = q.copy()
+    signs[:, turn] *= rng.choice([-1.0, 1.0], size=(len(t), 1))
+    kept = rng.random(len(t)) > 0.05
     names = lw.motion.column_names(robot, "q")
-    slots = [s for s in robot.slots.values() if s.quaternion is None]
-    for slot in slots:
-        q[:, slot.q : slot.q + slot.nq] += rng.normal(size=(200, slot.nq)) * 0.01
-    log = read_log({"t": T[:200], **dict(zip(names, q.T, strict=True))}, robot)
-    np.testing.assert_array_equal(log.q, q)
+    log = read_log({"t": t[kept], **dict(zip(names, signs[kept].T, strict=True))}, robot)
+    at = np.rint(log.t * RATE).astype(int) + int(np.flatnonzero(kept)[0])
+    found = log.q.copy()
+    found[:, turn] *= np.sign(np.sum(found[:, turn] * q[at][:, turn], axis=1))[:, None]
+    np.testing.assert_allclose(found, q[at], atol=1e-8)
     assert isinstance(log, Log)

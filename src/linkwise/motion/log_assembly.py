@@ -14,6 +14,7 @@ from linkwise.motion.log import Log
 from linkwise.motion.log_channels import Part
 from linkwise.motion.log_names import CHANNELS, channel_names
 from linkwise.motion.log_times import FEWEST, Grid, Instants, grid, instants, resampled
+from linkwise.motion.spline import unbroken
 from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
 from linkwise.table import WRENCH
@@ -114,8 +115,9 @@ def _without_spikes(robot: Robot, q: Array, notes: list[str]) -> Array:
 
 
 def _unwrapped(robot: Robot, q: Array, good: Any, notes: list[str]) -> Array:
-    """Positions whose angles do not jump by a turn."""
+    """Positions whose angles do not jump by a turn, nor quaternions by their sign."""
     q = q.copy()
+    q[good] = unbroken(robot, q[good])
     for name, slot in robot.slots.items():
         if slot.kind.turns and slot.nq == 1:
             column = q[good, slot.q]

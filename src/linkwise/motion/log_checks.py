@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from linkwise.motion.units import degrees_question
 SHORT = 2.0  # s
 SLOW = 5.0  # Hz
 LIKE, UNLIKE = 0.95, 0.7  # correlations of channels that are the same, and that are not
+SAMPLED = 8.0  # samples in a period of the cutoff, by which smooth channels are compared
 DELAYED = 0.2  # of a step between samples: shorter delays are left alone
 FACTORS = {
     np.degrees(1.0): "velocities look like degrees/s: say units={'qd': 'deg'}",
@@ -93,7 +95,13 @@ def _velocities(log: Log, measured: Array) -> tuple[list[str], float]:
     if odd:
         return notes, 0.0
     notes += _sizes(names, rates, given, like, np.flatnonzero(moving))
-    late = delay(rates[:, moving], given[:, moving], log.rate, runs=smoothed.log.runs)
+    # what is smooth needs few samples
+    longest = max(run.stop - run.start for run in smoothed.log.runs)
+    step = max(min(int(log.rate / (SAMPLED * float(smoothed.cutoff.max()))), longest // SHORTEST), 1)
+    runs = [np.arange(run.start, run.stop, step) for run in smoothed.log.runs]
+    ends = np.cumsum([0, *map(len, runs)])
+    rows, pieces = np.concatenate(runs), [slice(int(a), int(b)) for a, b in pairwise(ends)]
+    late = delay(rates[rows][:, moving], given[rows][:, moving], log.rate / step, runs=pieces)
     if abs(late) < DELAYED / log.rate:
         return notes, 0.0
     word = "after" if late > 0.0 else "before"

@@ -426,6 +426,47 @@ def test_wrong_sources_are_refused(source, words):
         read_log(source, ARM)
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"columns": "q"}, "columns: expected names by pattern, or channels in order, got 'q'"),
+        ({"columns": [1, 2]}, "columns: expected names by pattern"),
+        ({"units": "deg"}, "units: expected units by channel"),
+        ({"gap": -1.0}, "gap: expected a number above 0, got -1.0"),
+        ({"gap": "long"}, "gap: expected a number above 0, got 'long'"),
+        ({"gains": "strong"}, "gains: expected a finite number, got 'strong'"),
+        ({"gains": {ARM.names[0]: None}}, "expected a finite number, got None"),
+        ({"units": {"q": "ticks"}, "counts": "many"}, "expected numbers or a unit's name, got 'many'"),
+    ],
+)
+def test_wrong_options_are_refused(options, words):
+    current = {f"current.{n}": Q[:, k] for k, n in enumerate(ARM.names)}
+    with pytest.raises(lw.InputError, match=words):
+        read_log(columns(T, Q) | current, ARM, **options)
+
+
+def test_channels_with_clocks_of_their_own_are_joined(tmp_path):
+    """Torques of some drives are beside the positions, others in a file with slower rows."""
+    slow = np.arange(0.0, T[-1], 0.02)
+    write(tmp_path / "q.csv", columns(T, Q) | {f"tau.{ARM.names[0]}": Q[:, 0]})
+    write(
+        tmp_path / "tau.csv",
+        {"t": slow} | {f"tau.{n}": motion(slow)[0][:, k] for k, n in enumerate(ARM.names) if k > 1},
+    )
+    log = read_log({"q": tmp_path / "q.csv", "tau": tmp_path / "tau.csv"}, ARM)
+    np.testing.assert_allclose(log.tau[:, [0, 2, 3, 4, 5]], log.q[:, [0, 2, 3, 4, 5]], atol=1e-4)
+    assert np.isnan(log.tau[:, 1]).all()
+    assert f"not measured: tau.{ARM.names[1]}" in log.notes
+
+
+def test_a_single_joint_needs_no_name():
+    one = lw.load("rr").lock(["joint2"])
+    log = read_log({"t": T, "q": Q[:, 0], "tau": Q[:, 1]}, one)
+    np.testing.assert_array_equal(log.tau[:, 0], Q[:, 1])
+    two = read_log({"t": T, "q.joint1": Q[:, 0], "q.joint2": Q[:, 1], "tau": Q[:, 2]}, lw.load("rr"))
+    np.testing.assert_array_equal(two["column tau"], Q[:, 2])
+
+
 def test_wrong_robots_are_refused():
     with pytest.raises(lw.InputError, match="expected a Robot, got str"):
         read_log(columns(T, Q), "panda")

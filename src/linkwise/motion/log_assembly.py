@@ -13,7 +13,7 @@ from linkwise.errors import InputError
 from linkwise.motion.log import Log
 from linkwise.motion.log_channels import Part
 from linkwise.motion.log_names import CHANNELS, channel_names
-from linkwise.motion.log_times import FEWEST, Grid, Instants, grid, instants, resampled
+from linkwise.motion.log_times import FEWEST, Grid, Instants, Rows, grid, instants, resampled
 from linkwise.motion.spline import unbroken
 from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
@@ -26,57 +26,67 @@ PAUSE = 1.0  # s between the runs of two files that both start at zero
 
 
 def assembled(main: Part, rest: Sequence[Part], robot: Robot, gap: float | None) -> Log:
+    """One log at even instants of the part that has the positions; channels of other parts are brought there.
+
+    Args:
+        main: has the positions of all joints, and times.
+        rest: measured by clocks of their own.
+        robot: whose channels they are.
+        gap: the longest pause in s that is filled; one of ours if None.
+    """
     notes = list(main.notes)
-    own = {key: [name for name in channel_names(robot, key) if name in main.channels] for key in CHANNELS}
-    stacked = {key: np.stack([main.channels[n] for n in names], axis=1) for key, names in own.items() if names}
-    assert main.t is not None
-    stacked["q"] = _without_spikes(robot, stacked["q"], notes)
-    good, words = _good_rows(main.t, stacked)
-    notes += words
-    stacked["q"] = _unwrapped(robot, stacked["q"], good, notes)
-    rates = (
-        stacked["qd"][good]
-        if len(own["qd"]) == robot.nv == robot.nq and np.isfinite(stacked["qd"][good]).all()
-        else None
-    )
-    when = _moments(main, main.t[good], stacked["q"][good], rates)
-    notes += when.notes
+    stacked = {key: _stacked(main, robot, key) for key in CHANNELS}
+    measured = {key: x for key, x in stacked.items() if x is not None}
+    t = np.full(len(measured["q"]), np.nan) if main.t is None else main.t
+    measured["q"] = _without_spikes(robot, measured["q"], notes)
+    good = _good_rows(t, measured, notes)
+    measured["q"] = _unwrapped(robot, measured["q"], good, notes)
+    when = _moments(main, t[good], measured["q"][good], _rates(robot, measured, good))
     even = grid(when.t, when.step, gap)
-    notes += _of_grid(even)
-    rows = good[when.rows]
-    at = [x[rows] for x in (*stacked.values(), *(x[:, None] for x in main.others.values()))]
-    widths = np.cumsum([0, *(x.shape[1] for x in at)])
-    whole = resampled(when.t, np.concatenate(at, axis=1), even.t, even.runs, when.step)
-    found = {key: whole[:, widths[k] : widths[k + 1]] for k, key in enumerate(stacked)}
-    others = {name: whole[:, widths[len(stacked) + k]] for k, name in enumerate(main.others)}
+    notes += [*when.notes, *_of_grid(even)]
+    whole = {**measured, **main.others}
+    found = _resampled({key: x[good[when.rows]] for key, x in whole.items()}, when, even)
     for part in rest:
-        more, remarks = _other_clock(part, even, main.start)
-        notes += remarks
-        for name, x in more.items():
-            key = name.split(".")[0]
-            if name in part.channels:
-                names = channel_names(robot, key)
-                found.setdefault(key, np.full((len(even.t), len(names)), np.nan))[:, names.index(name)] = x
-                own[key] = sorted({*own[key], name}, key=names.index)
-            else:
-                others[name] = x
-    for key, names in own.items():
-        every = channel_names(robot, key)
-        if key in stacked and len(names) < len(every) and found[key].shape[1] < len(every):
-            wide = np.full((len(even.t), len(every)), np.nan)
-            wide[:, [every.index(n) for n in names]] = found[key]
-            found[key] = wide
-            missing = [n for n in every if n not in names]
-            notes.append(f"not measured: {', '.join(missing)}")
-    wrenches = _wrenches(others, robot)
+        notes += _add_other_clock(part, even, main.start, robot, found)
+    for key in CHANNELS:
+        if key in found and (missing := np.flatnonzero(~np.isfinite(found[key]).any(axis=0))).size:
+            notes.append(f"not measured: {', '.join(channel_names(robot, key)[k] for k in missing)}")
+    others = {name: x for name, x in found.items() if name not in CHANNELS}
     log = Log(
-        robot, even.t, found["q"], found.get("qd"), found.get("tau"), found.get("current"), wrenches, others,
+        robot, even.t, found["q"], found.get("qd"), found.get("tau"), found.get("current"), _wrenches(others), others,
         even.runs, (main.source,) * len(even.runs), {}, tuple(notes), when.jitter,
     )  # fmt: skip
     return _whole(log)
 
 
-def _good_rows(t: Array, stacked: Mapping[str, Array]) -> tuple[Any, list[str]]:
+def _stacked(part: Part, robot: Robot, key: str) -> Array | None:
+    """(rows, width) a channel, NaN where a column is missing; None where all are."""
+    names = channel_names(robot, key)
+    there = [part.channels[name] for name in names if name in part.channels]
+    if not there:
+        return None
+    return np.stack([part.channels.get(name, np.full(len(there[0]), np.nan)) for name in names], axis=1)
+
+
+def _rates(robot: Robot, measured: Mapping[str, Array], good: Rows) -> Array | None:
+    """Measured velocities, where they are the rates of the numbers in the positions."""
+    if "qd" not in measured or robot.nv != robot.nq or not np.isfinite(measured["qd"][good]).all():
+        return None
+    return measured["qd"][good]
+
+
+def _resampled(found: Mapping[str, Array], when: Instants, even: Grid) -> dict[str, Array]:
+    """Channels at even instants, all at once."""
+    flat = [x.reshape(len(x), -1) for x in found.values()]
+    ends = np.cumsum([0, *(x.shape[1] for x in flat)])
+    whole = resampled(when.t, np.concatenate(flat, axis=1), even.t, even.runs, when.step)
+    return {
+        key: whole[:, a:b].reshape(len(whole), *x.shape[1:])
+        for (key, x), (a, b) in zip(found.items(), pairwise(ends), strict=True)
+    }
+
+
+def _good_rows(t: Array, stacked: Mapping[str, Array], notes: list[str]) -> Rows:
     """Numbers of the rows that have a time, positions, and all channels that most rows have."""
     good = np.isfinite(t)
     if empty := np.count_nonzero(~np.isfinite(stacked["q"]).any(axis=0)):
@@ -90,7 +100,9 @@ def _good_rows(t: Array, stacked: Mapping[str, Array]) -> tuple[Any, list[str]]:
     lost = len(t) - len(rows)
     if len(rows) < FEWEST:
         raise InputError(f"log: expected {FEWEST} rows of numbers or more, got {len(rows)} of {len(t)} rows.")
-    return rows, [f"{lost} of {len(t)} rows have a cell that is not a number and were left out"] if lost else []
+    if lost:
+        notes.append(f"{lost} of {len(t)} rows have a cell that is not a number and were left out")
+    return rows
 
 
 def _without_spikes(robot: Robot, q: Array, notes: list[str]) -> Array:
@@ -114,7 +126,7 @@ def _without_spikes(robot: Robot, q: Array, notes: list[str]) -> Array:
     return found
 
 
-def _unwrapped(robot: Robot, q: Array, good: Any, notes: list[str]) -> Array:
+def _unwrapped(robot: Robot, q: Array, good: Rows, notes: list[str]) -> Array:
     """Positions whose angles do not jump by a turn, nor quaternions by their sign."""
     q = q.copy()
     q[good] = unbroken(robot, q[good])
@@ -148,25 +160,32 @@ def _of_grid(even: Grid) -> list[str]:
     return notes
 
 
-def _other_clock(part: Part, even: Grid, start: float) -> tuple[dict[str, Array], tuple[str, ...]]:
-    """Channels of a part with a clock of its own at the even instants of the log."""
+def _add_other_clock(part: Part, even: Grid, start: float, robot: Robot, found: dict[str, Array]) -> tuple[str, ...]:
+    """Add the channels of a part with a clock of its own, at the even instants of the log; what to say of it."""
     names = [*part.channels, *part.others]
     if not names or part.t is None:
-        return {}, ()
+        return ()
     x = np.stack([*part.channels.values(), *part.others.values()], axis=1)
     known = np.isfinite(part.t) & np.isfinite(x).any(axis=1)
     if np.count_nonzero(known) < FEWEST:
-        return {}, (f"not used, since it has less than {FEWEST} rows: {part.source}",)
+        return (f"not used, since it has less than {FEWEST} rows: {part.source}",)
     whole = np.isfinite(x[known]).all(axis=0)
     try:
         when = instants(part.t[known], x[known][:, whole] if whole.any() else np.zeros((np.count_nonzero(known), 1)))
     except InputError:
-        return {}, (f"not used, since its times do not rise: {part.source}",)
+        return (f"not used, since its times do not rise: {part.source}",)
     values = resampled(when.t + part.start - start, x[known][when.rows], even.t, even.runs, when.step)
-    return dict(zip(names, values.T, strict=True)), (*part.notes, *(f"{part.source}: {note}" for note in when.notes))
+    for name, column in zip(names, values.T, strict=True):
+        if name in part.channels:
+            key = name.split(".")[0]
+            own = channel_names(robot, key)
+            found.setdefault(key, np.full((len(even.t), len(own)), np.nan))[:, own.index(name)] = column
+        else:
+            found[name] = column
+    return (*part.notes, *(f"{part.source}: {note}" for note in when.notes))
 
 
-def _wrenches(others: dict[str, Array], robot: Robot) -> dict[str, Array]:
+def _wrenches(others: dict[str, Array]) -> dict[str, Array]:
     """By frame the wrenches among other channels, which lose them."""
     frames = {name.removeprefix("wrench.").rpartition(".")[0] for name in others if name.startswith("wrench.")}
     found = {}
@@ -226,15 +245,13 @@ def followed(a: Log, b: Log) -> Log:
             [np.full((n, *width), np.nan) if z is None else z for z, n in zip((x, y), rows, strict=True)]
         )
 
-    one: dict[str, Any] = {key: joined(getattr(a, key), getattr(b, key), key) for key in ("qd", "tau", "current")}
-    two: dict[str, Any] = {
-        key: {k: joined(getattr(a, key).get(k), getattr(b, key).get(k), k) for k in (*getattr(a, key), *(
-            k for k in getattr(b, key) if k not in getattr(a, key)))}
-        for key in ("wrenches", "others")
-    }  # fmt: skip
+    channels: dict[str, Any] = {key: joined(getattr(a, key), getattr(b, key), key) for key in ("qd", "tau", "current")}
+    for key in ("wrenches", "others"):
+        x, y = getattr(a, key), getattr(b, key)
+        channels[key] = {k: joined(x.get(k), y.get(k), k) for k in dict.fromkeys((*x, *y))}
     runs = (*a.runs, *(slice(r.start + len(a), r.stop + len(a)) for r in b.runs))
     return replace(
-        a, t=np.concatenate([a.t, t]), q=np.concatenate([a.q, b.q]), **one, **two, runs=runs,
+        a, t=np.concatenate([a.t, t]), q=np.concatenate([a.q, b.q]), **channels, runs=runs,
         sources=(*a.sources, *b.sources), notes=tuple(dict.fromkeys(notes)), delays={**a.delays, **b.delays},
         jitter=max(a.jitter, b.jitter),
     )  # fmt: skip

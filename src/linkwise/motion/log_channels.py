@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.check import positive
+from linkwise.check import finite, positive
 from linkwise.errors import InputError, listing
 from linkwise.motion.log_names import CHANNELS, Names, channel_names, match
 from linkwise.motion.log_sources import Options
@@ -43,6 +43,7 @@ class Part(NamedTuple):
 
 
 def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part:
+    """The channels of a robot in a table, whose columns are those of a quantity where they do not say another."""
     table, told = without_units(table)
     given = options.columns if isinstance(options.columns, Mapping) else {}
     if quantity and quantity not in (*TIME, *CHANNELS):
@@ -78,7 +79,8 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
     known = {name for key in CHANNELS for name in channel_names(robot, key)}
     channels = {name: x for name, x in values.items() if name in known}
     others = {name: x for name, x in values.items() if name not in known}
-    others |= {name: x for name, x in table.columns.items() if name not in used and name not in table.faults}
+    rest = {name: x for name, x in table.columns.items() if name not in used and name not in table.faults}
+    others |= {f"column {name}" if name in CHANNELS else name: x for name, x in rest.items()}
     keys = {*names.found, *names.found.values(), *(name.split(".")[0] for name in names.found)}
     return Part(table.source, t, start, channels, others, notes, frozenset(keys))
 
@@ -115,17 +117,18 @@ def _in_si(values: dict[str, Array], names: Names, robot: Robot, options: Option
 
 
 def _torques(found: Mapping[str, Array], robot: Robot, gains: Any) -> dict[str, Array]:
+    """Torques of the drives whose currents and gains are known."""
     own = channel_names(robot, "current")
     drives = [name.removeprefix("current.") for name in own]
     if isinstance(gains, Mapping):
         if unknown := [name for name in gains if name not in drives]:
             raise InputError(f"gains: expected drives {listing(drives)}, got {unknown[0]!r}.")
-        by = gains
+        by = {name: finite(gain, f"gain of {name!r}") for name, gain in gains.items()}
     else:
-        each = np.atleast_1d(np.asarray(gains, dtype=float))
-        if each.shape not in ((1,), (len(drives),)):
-            raise InputError(f"gains: expected one number, or {len(drives)}, got {each.size}.")
-        by = dict(zip(drives, np.broadcast_to(each, len(drives)), strict=True))
+        each = [finite(x, "gains") for x in np.atleast_1d(np.asarray(gains, dtype=object)).ravel().tolist()]
+        if len(each) not in (1, len(drives)):
+            raise InputError(f"gains: expected one number, or {len(drives)}, got {len(each)}.")
+        by = dict(zip(drives, each * (len(drives) // len(each)), strict=True))
     return {
         f"tau.{name}": found[f"current.{name}"] * by[name]
         for name in drives

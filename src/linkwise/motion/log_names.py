@@ -80,6 +80,8 @@ def match(names: Sequence[str], robot: Robot, given: Mapping[str, Any], quantity
     valid = {ours for key in CHANNELS for ours in channel_names(robot, key)}
     for name in names:
         full = name if name in valid or name in TIME else f"{quantity or 'q'}.{name}"
+        if name in CHANNELS and len(channel_names(robot, name)) == 1:
+            full = channel_names(robot, name)[0]
         ours = "t" if name in TIME else full
         if name not in used and ours not in found and (ours == "t" or full in valid):
             found[ours] = name

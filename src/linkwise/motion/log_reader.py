@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
+from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.motion.log import Log
 from linkwise.motion.log_assembly import assembled, followed
@@ -52,7 +53,13 @@ def read_log(
         gap: the longest pause in s that is filled by interpolation; at longer ones the log is split into runs.
         mend: shift measured velocities by the delay that they have behind the positions; stamps are mended anyway.
     """
-    options = Options(columns, units or {}, counts, gains, rate, gap, mend)
+    named = isinstance(columns, (list, tuple)) and all(isinstance(name, str) for name in columns)
+    if not (columns is None or named or isinstance(columns, Mapping)):
+        raise InputError(f"columns: expected names by pattern, or channels in order, got {columns!r}.")
+    if not (units is None or isinstance(units, Mapping)):
+        raise InputError(f"units: expected units by channel, as in {{'q': 'deg'}}, got {units!r}.")
+    pause = None if gap is None else positive(gap, "gap")
+    options = Options(columns, units or {}, counts, gains, rate, pause, mend)
     if robot is None:
         robot = _stand_in(source[0] if isinstance(source, (list, tuple)) and source else source, options)
     if not isinstance(robot, Robot):

@@ -300,6 +300,19 @@ def test_leaps_of_single_samples_are_left_out():
     np.testing.assert_allclose(log.q, Q, atol=1e-4)
 
 
+@pytest.mark.parametrize("measured", [False, True])
+def test_lost_samples_among_stamps_that_jitter_by_half_a_step(measured):
+    """The stamps alone do not tell where samples were lost; how far positions move does."""
+    rng = np.random.default_rng(5)
+    kept = rng.random(len(T)) > 0.02
+    stamps = T + 1e-3 * rng.normal(size=len(T))
+    table = columns(stamps[kept], Q[kept] + 1e-6 * rng.normal(size=Q[kept].shape), QD[kept] if measured else None)
+    log = read_log(table, ARM)
+    assert log.rate == pytest.approx(RATE, rel=1e-4)
+    shifts = np.linspace(-2e-3, 2e-3, 81)  # of the clock as a whole, about which jitter leaves doubt
+    assert min(np.abs(log.q - motion(log.t + shift)[0]).max() for shift in shifts) < 3e-4
+
+
 # ---- sources
 
 

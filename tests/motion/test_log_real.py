@@ -36,6 +36,18 @@ def test_panda():
 
 
 @needs_data
+def test_panda_without_its_velocities():
+    """How far positions move tells the ticks too, though not where the robot is slow."""
+    robot = lw.load(str(ROBOTS / "panda_description" / "urdf" / "panda.urdf"))
+    robot = robot.lock([name for name in robot.names if "finger" in name])
+    files = {"t": "time", "q": "positions", "tau": "torques"}
+    log = read_log({key: DATA / "panda" / f"exciting_traj_{name}.txt" for key, name in files.items()}, robot)
+    assert log.rate == pytest.approx(1000.0, rel=1e-3)
+    assert np.all(smooth(log).noise < 5e-4)
+    assert any("how far positions move tells the ticks" in note for note in log.notes)
+
+
+@needs_data
 def test_tx40():
     """Positions of motors and currents without times; ratios and the coupled wrist are a matrix."""
     robot = lw.load(str(DATA / "tx40" / "tx40_mdh_modified.urdf"))

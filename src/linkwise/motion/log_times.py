@@ -26,6 +26,8 @@ BACK = 20  # steps backwards, from which on times start again
 MANY = 0.01  # of the rows: more steps backwards than that are jitter or disorder
 PAUSE = 1.0  # s before what starts again
 MOVING = 0.2  # of the largest speed, above which rows tell something about time
+FAR = 12.0  # steps, over which a motion is not straight
+NEARBY = 7  # rows on either side, most of which come without a loss
 TOLD = 4000  # rows from which something about time is learned, at most
 
 
@@ -76,7 +78,7 @@ def instants(stamps: Array, x: Array, rates: Array | None = None) -> Instants:
 
     Three readings of the stamps are tried, and the one is taken by which a row follows best from its neighbours:
     the stamps are right, and rows were measured unevenly; rows were measured evenly, and the stamps have jitter; rows
-    repeat and skip the states of an even clock, which measured velocities tell.
+    repeat and skip the states of an even clock, which measured velocities or the changes from row to row tell.
 
     Args:
         stamps: (rows,) times in s, finite.
@@ -115,19 +117,27 @@ def instants(stamps: Array, x: Array, rates: Array | None = None) -> Instants:
         return Instants(rows, t[0] + step * np.arange(len(t)), step, jitter, tuple(notes))
     sort = np.argsort(t, kind="stable")
     tried = {"even": _on_clock(t, *_straightened(t, step, jitter))}
-    if rates is not None and (ticks := _ticks(t, x[rows], rates[rows], step)):
-        tried["ticks"] = _on_clock(t, *ticks)
+    here = x[rows]
+    usual = {"positions": _usual_changes(here)}
+    if rates is not None:
+        usual["velocities"] = (rates[rows][1:] + rates[rows][:-1]) / 2.0 * step
+    for name, changes in usual.items():
+        if ticks := _ticks(t, np.diff(here, axis=0), changes, step):
+            tried[name] = _on_clock(t, *ticks)
     tried = {name: one for name, one in tried.items() if one[2] > 0.0}
     tried["stamps"] = sort, t[sort], step
     scores = {name: _surprise(when, x[rows[order]], by) for name, (order, when, by) in tried.items()}
     scores["stamps"] *= 1.05  # even rows are likelier
     best = min(scores, key=lambda name: scores[name])
     order, when, step = tried[best]
-    again = f", and {_rows(len(rows) - len(order))} of a state that had been recorded already"
+    again = (
+        f", and {_rows(count)} of a state that had been recorded already" if (count := len(rows) - len(order)) else ""
+    )
     words = {
         "stamps": ", as the samples do: they were interpolated to even instants",
         "even": ", but the samples were taken evenly: even instants replace the stamps",
-        "ticks": f"{again}: measured velocities tell the ticks of an even clock, which replace the stamps",
+        "velocities": f"{again}: measured velocities tell the ticks of an even clock, which replace the stamps",
+        "positions": f"{again}: how far positions move tells the ticks of an even clock, which replace the stamps",
     }
     notes.append(f"stamps jitter by {1e3 * jitter:.3g} ms{words[best]}")
     return Instants(rows[order], when, step, jitter, tuple(notes))
@@ -210,13 +220,23 @@ def _comb(t: Array, step: float) -> float:
         size = min(4 * size, len(t))
 
 
-def _ticks(t: Array, x: Array, rates: Array, step: float) -> tuple[Rows, Any] | None:
-    """Rows, repeated ones left out, and ticks of a clock that measured velocities tell; None where they do not."""
-    scale = np.sqrt(np.mean(rates**2, axis=0))
+def _usual_changes(x: Array) -> Array:
+    """Changes from row to row as most rows near by have them."""
+    from scipy.ndimage import median_filter
+
+    return median_filter(np.diff(x, axis=0), size=(2 * NEARBY + 1, 1), mode="nearest")
+
+
+def _ticks(t: Array, changes: Array, usual: Array, step: float) -> tuple[Rows, Any] | None:
+    """Rows, repeated ones left out, and ticks of an even clock, by how many times the usual change they moved.
+
+    None where these are not whole numbers.
+    """
+    scale = np.sqrt(np.mean(usual**2, axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        v = np.where(scale > 0.0, (rates[1:] + rates[:-1]) / 2.0 / scale, 0.0)
+        v = np.where(scale > 0.0, usual / scale, 0.0)
         square = np.sum(v**2, axis=1)
-        passed = np.sum(np.where(scale > 0.0, np.diff(x, axis=0) / scale, 0.0) * v, axis=1) / square / step
+        passed = np.sum(np.where(scale > 0.0, changes / scale, 0.0) * v, axis=1) / square
     moving = square > MOVING**2 * square.max()
     if np.count_nonzero(moving) < FEWEST:
         return None
@@ -228,9 +248,12 @@ def _ticks(t: Array, x: Array, rates: Array, step: float) -> tuple[Rows, Any] | 
     off = np.abs(passed[moving] / tick - whole[moving])
     if np.mean(off < 0.2) < 0.9 or not 0.5 < tick < 2.0:
         return None
-    slow = square < 1e-3 * square.max()
-    n = np.concatenate([[0.0], np.cumsum(np.where(slow, np.diff(t) / step, np.maximum(whole, 0.0)))])
-    if np.ptp(n * step * tick - (t - t[0])) > max(10.0 * step, 0.01 * (t[-1] - t[0])):
+    for _ in range(2):  # at rest and over gaps the stamps tell, by the step that the others have
+        stamps = np.diff(t) / step
+        untold = (square < 1e-3 * square.max()) | (stamps > FAR)
+        n = np.concatenate([[0.0], np.cumsum(np.where(untold, stamps, np.maximum(whole, 0.0)))])
+        step, origin = _line(n, t)
+    if step <= 0.0 or np.ptp(n * step + origin - t) > max(10.0 * step, 0.01 * (t[-1] - t[0])):
         return None
     n = np.rint(n)
     new = np.concatenate([[True], np.diff(n) > 0.0])

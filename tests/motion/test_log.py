@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -16,6 +17,7 @@ RATE = 500.0
 T = np.arange(6000) / RATE
 Q, QD, _ = motion(T)
 N = len(ARM.names)
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def spelled(*forms, first=0):
@@ -470,6 +472,25 @@ def test_channels_with_clocks_of_their_own_are_joined(tmp_path):
     np.testing.assert_allclose(log.tau[:, [0, 2, 3, 4, 5]], log.q[:, [0, 2, 3, 4, 5]], atol=1e-4)
     assert np.isnan(log.tau[:, 1]).all()
     assert f"not measured: tau.{ARM.names[1]}" in log.notes
+
+
+@pytest.mark.parametrize("name", ["fivebar", "gough_stewart", "delta", "differential_drive", "three_rrr"])
+def test_other_machines_have_logs_of_what_leads(name):
+    robot = lw.load(name)
+    q = np.tile(robot.q(), (300, 1))
+    tau = np.outer(np.sin(T[:300]), np.ones(robot.nu))
+    names = [*lw.motion.column_names(robot, "q"), *lw.motion.column_names(robot, "tau")]
+    log = read_log({"t": T[:300], **dict(zip(names, np.hstack([q, tau]).T, strict=True))}, robot)
+    np.testing.assert_allclose(log.q, q, atol=1e-12)
+    np.testing.assert_allclose(log.tau, tau, atol=1e-12)
+    assert lw.motion.smooth(log).qdd.shape[1] == robot.nv
+
+
+def test_motors_behind_springs_need_not_be_measured():
+    soft = lw.load(str(EXAMPLES / "arm.urdf"), side=str(EXAMPLES / "soft.toml"))
+    log = read_log({"t": T, **{f"q.{n}": Q[:, k] for k, n in enumerate(soft.names)}}, soft)
+    assert log.robot.nq == 3
+    assert any("rigid drives" in note for note in log.notes)
 
 
 def test_a_single_joint_needs_no_name():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -74,9 +75,13 @@ def read_log(
 def _read(source: Any, robot: Robot, options: Options) -> Log:
     found = tables(source, robot, options)
     parts = [part_of(table, quantity, robot, options) for table, quantity in found]
+    note = ""
     motors = [name for name in robot.coordinates if name not in robot.names]
     if motors and not any(f"q.{name}" in part.channels for part in parts for name in motors):
-        robot = robot.rigid()
+        robot, note = (
+            robot.rigid(),
+            "motors behind springs were not measured: the log is of the robot with rigid drives",
+        )
         parts = [part_of(table, quantity, robot, options) for table, quantity in found]
     known = {key for part in parts for key in part.keys}
     for key in options.units:
@@ -86,7 +91,8 @@ def _read(source: Any, robot: Robot, options: Options) -> Log:
     main = next((part for part in parts if all(name in part.channels for name in channel_names(robot, "q"))), None)
     if main is None:
         raise no_positions(parts, robot)
-    return checked(assembled(main, [part for part in parts if part is not main], robot, options.gap), options.mend)
+    log = assembled(main, [part for part in parts if part is not main], robot, options.gap)
+    return checked(replace(log, notes=(*log.notes, *([note] if note else []))), options.mend)
 
 
 def _stand_in(source: Any, options: Options) -> Robot:

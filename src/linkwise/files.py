@@ -180,6 +180,7 @@ def _unusable(path: str | PathLike[str], verb: str, why: OSError | ValueError | 
 
 # the extra of ours that brings a package, and what does without it
 EXTRAS = {name: (name, "") for name in ("casadi", "jax", "torch")} | {"sympy": ("symbolic", "")}
+EXTRAS |= dict.fromkeys(("rosbags", "mcap"), ("logs", ""))
 
 
 def required(module: str, what: str) -> Any:

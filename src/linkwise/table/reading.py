@@ -58,6 +58,9 @@ def _of_columns(source: str, given: Mapping[str, Any], facts: Mapping[str, Any] 
     for name, column in given.items():
         if column.dtype.kind in "biuf" and column.ndim == 1:
             columns[name] = np.asarray(column, dtype=float)
+        elif column.dtype.kind in "Mm" and column.ndim == 1:  # dates are s since 1970
+            whole = column.astype(f"{column.dtype.kind}8[ns]")
+            columns[name] = np.where(np.isnat(whole), np.nan, whole.astype(np.int64) * 1e-9)
         else:
             cells = np.atleast_1d(column)
             columns[name], faults[name] = np.full(len(cells), np.nan), (0, str(cells[:1])[1:40].rstrip("]"))
@@ -150,8 +153,8 @@ def _refuse_lengths(table: Table) -> None:
 def _read_csv(path: Path, otherwise: str) -> Table:
     """A text of numbers.
 
-    The separator is whichever of comma, semicolon and tab the header uses most. Blank lines and lines that begin with
-    `#` are skipped, but the header itself may begin with `#`.
+    The separator is whichever of comma, semicolon and tab the header uses most, or blanks where it uses none of these.
+    Blank lines and lines that begin with `#` are skipped, but the header itself may begin with `#`.
     """
     with (
         reading(path, otherwise) as file,
@@ -173,7 +176,8 @@ def _rows(name: str, text: Iterator[tuple[int, str]]) -> Table:
         raise InputError(f"{name}: expected a header and rows of numbers, got an empty file.")
     head = head.lstrip("# ")
     separator = max(SEPARATORS, key=head.count)
-    names = [cell.strip() for cell in next(csv.reader([head], delimiter=separator))]
+    blank = separator not in head
+    names = [cell.strip() for cell in (head.split() if blank else next(csv.reader([head], delimiter=separator)))]
     lines: list[int] = []
     faults: dict[str, tuple[int, str]] = {}
     table = Table({}, name, {}, lines, first, faults)
@@ -187,7 +191,7 @@ def _rows(name: str, text: Iterator[tuple[int, str]]) -> Table:
         if line.lstrip().startswith("#"):
             continue
         plain = '"' not in line and len(line) <= limit
-        row = line.split(separator) if plain else next(csv.reader([line], delimiter=separator))
+        row = line.split(None if blank else separator) if plain else next(csv.reader([line], delimiter=separator))
         lines.append(k)
         if len(row) != len(names):
             raise table.error(f"expected {len(names)} cells as in the header, got {len(row)}.", "row", -1)

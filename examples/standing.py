@@ -5,8 +5,8 @@ Squat, shift and trot need the package example-robot-data, all of them a solver 
 """
 
 import sys
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,14 +15,13 @@ import numpy as np
 
 import linkwise as lw
 from linkwise.planning import Plan, State
-from linkwise.scalar import tanh
-from linkwise.vector import Vec3, dot
+from linkwise.vector import dot
 from linkwise.walking import Person
 
 FOOT = [(-0.05, -0.075, -0.03), (-0.05, -0.075, 0.03), (0.13, -0.075, 0.04), (0.13, -0.075, -0.04),
         (0.2, -0.075, 0.02), (0.2, -0.075, -0.02)]  # fmt: skip
 SEAT = [(-0.12, -0.09, -0.12), (-0.12, -0.09, 0.12), (0.05, -0.09, 0.12), (0.05, -0.09, -0.12)]
-SOLE, EDGE, RISE = (-0.05, 0.03, 0.12, 0.2), 0.37, 0.17  # places along a sole, and a step: where and how high, m
+EDGE, RISE = 0.35, 0.17  # of a step: where and how high, m
 FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 SOLES = ("left_sole_link", "right_sole_link")
 STILL = ("gripper_left_joint", "gripper_right_joint", "head_1_joint", "head_2_joint")
@@ -143,23 +142,14 @@ def sit() -> Plan:
 
 
 def step() -> Plan:
-    """A person climbs a step of 0.17 m, whose edge is 0.37 m before the ankles."""
+    """A person climbs a step of 0.17 m, whose edge is 0.35 m before the ankles, with one foot after the other."""
     robot = body(Person())
     dyn = lw.compile(robot)
-    limits = []
+    feet = []
     for side, lifted, landed in (("r", 0.2, 0.45), ("l", 0.55, 0.8)):
-        up = dyn.pose(robot.q(), f"foot_{side}")[:3, 3] + np.array([0.45, RISE, 0.0])
-        limits.append(foot(side, during=[(0.0, lifted), (landed, 1.0)], at=[None, up], lift=0.1))
-        limits += [lw.limit.function(partial(above, side, x), lower=0.0, label=f"step {side} {x:g}") for x in SOLE]
-    return moved(robot, robot.q(), limits, 3.0, 36)
-
-
-def above(side: str, x: float, p: Any) -> Any:
-    """How far a place on the sole is above the ground, the step, and a rim of 2 cm before its edge; 0.1 m."""
-    at = p.pose(f"foot_{side}").point(Vec3(x, -0.075, 0.0))
-    rim = tanh((at.x - (EDGE - 0.03)) * 50.0)
-    ground = RISE * 0.5 * (1.0 + tanh((at.x - (EDGE - 0.07)) * 50.0)) + 0.02 * (1.0 - rim * rim)
-    return 10.0 * (at.y - ground + 1e-3)
+        up = dyn.pose(robot.q(), f"foot_{side}")[:3, 3] + np.array([0.48, RISE, 0.0])
+        feet.append(foot(side, during=[(0.0, lifted), (landed, 1.0)], at=[None, up], lift=0.12))
+    return moved(robot, robot.q(), feet, 3.0, 36)
 
 
 MOTIONS: dict[str, Callable[[], Plan]] = {
@@ -209,6 +199,40 @@ def kept(plan: Plan, count: int = 2001) -> Kept:
             edge.append(float(away[up[stands] > LOADED * s.weight].min(initial=np.inf)))
     momentum = float(np.abs(plan.base_wrench(t)).max() / plan.chart.stances[0].weight)
     return Kept(momentum, min(cone), min(pull), min(edge), max(slip))
+
+
+CHAIR = [[(-0.2, 0.0), (0.35, 0.0)], [(-0.52, 0.45), (-0.22, 0.45), (-0.22, 0.0)]]
+STAIR = [[(-0.25, 0.0), (EDGE, 0.0), (EDGE, RISE), (0.8, RISE)]]
+
+
+def strip(plan: Plan, axes: Any, ground: Any, shares: Sequence[float], apart: float) -> None:
+    """A person in a plan, seen from the right at some shares of its time, side by side, with forces of contacts."""
+    robot, dyn = plan.robot, lw.compile(plan.robot)
+    names = [link.name for link in robot.links if link is not robot.root]
+    colours = {"l": "tab:red", "r": "tab:blue"}
+    for k, share in enumerate(shares):
+        t, aside = share * plan.duration, np.array([apart * k, 0.0])
+        T = {name: dyn.pose(plan.q(t), name)[:2] for name in names}
+        lines = [(np.array(x), "0.7") for x in ground]
+        for joint in robot.joints:
+            if joint.parent in names:
+                ends = [T[joint.parent][:, 3], T[joint.child][:, 3]]
+                lines.append((np.array(ends), colours.get(joint.child.rpartition("_")[2], "0.4")))
+        for side, colour in colours.items():
+            X = T[f"foot_{side}"]
+            corners = [X[:, :3] @ (x, y, 0.0) + X[:, 3] for x, y in ((0, 0), (-0.05, -0.075), (0.2, -0.075), (0, 0))]
+            lines.append((np.array(corners), colour))
+        for line, colour in lines:
+            axes.plot(*(line + aside).T, color=colour, lw=2.0, solid_capstyle="round")
+        for name in plan.contacts:
+            force = plan.contact_force(name, t)
+            at, f = force[:2] + aside, 6e-4 * force[3:5]
+            if np.hypot(*f) > 0.01:
+                arrow = {"arrowstyle": "->", "color": "tab:green", "lw": 1.5}
+                axes.annotate("", at, at - f, arrowprops=arrow)
+        axes.text(aside[0], 1.9, f"{t:.1f} s", ha="center")
+    axes.set_aspect("equal")
+    axes.axis("off")
 
 
 def main(names: list[str]) -> None:

@@ -45,7 +45,7 @@ def stood(problem: Problem, shape: Array, duration: float) -> Array:
     middle = np.where(ranged, 0.5 * (np.where(ranged, lower, 0.0) + np.where(ranged, upper, 0.0)), shape)
     bent = shape + BENT * (middle - shape)
     pull = np.tile(np.where(ranged, PULL / count, SLACK), count)
-    smooth = np.kron(Calm.of(basis, 1.0, 0.5, ranged).matrix, np.eye(n)) + np.diag(pull)
+    smooth = np.kron(Calm.of(basis, 1.0, 0.5, np.ones(n)).matrix, np.eye(n)) + np.diag(pull)
     P, held = np.where(np.isnan(fixed), bent, shape), np.zeros(shape.shape, dtype=bool)
     for _ in range(STEPS):
         off, J, give = _rows(own, P, duration)

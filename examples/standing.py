@@ -1,4 +1,4 @@
-"""Robots and persons on their feet: `python examples/standing.py squat shift trot lift push sit step` writes views.
+"""Robots and persons on their feet: `python examples/standing.py squat shift trot lift push sit` writes views.
 
 Squat, shift and trot need the package example-robot-data, all of them a solver for sparse problems: pip install
 'linkwise[ipopt]'. Each takes about a minute.
@@ -21,7 +21,6 @@ from linkwise.walking import Person
 FOOT = [(-0.05, -0.075, -0.03), (-0.05, -0.075, 0.03), (0.13, -0.075, 0.04), (0.13, -0.075, -0.04),
         (0.2, -0.075, 0.02), (0.2, -0.075, -0.02)]  # fmt: skip
 SEAT = [(-0.12, -0.09, -0.12), (-0.12, -0.09, 0.12), (0.05, -0.09, 0.12), (0.05, -0.09, -0.12)]
-EDGE, RISE = 0.35, 0.17  # of a step: where and how high, m
 FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 SOLES = ("left_sole_link", "right_sole_link")
 STILL = ("gripper_left_joint", "gripper_right_joint", "head_1_joint", "head_2_joint")
@@ -141,20 +140,9 @@ def sit() -> Plan:
     return moved(robot, robot.q(), [foot("r"), foot("l"), seat, force], 2.0, 18)
 
 
-def step() -> Plan:
-    """A person climbs a step of 0.17 m, whose edge is 0.35 m before the ankles, with one foot after the other."""
-    robot = body(Person())
-    dyn = lw.compile(robot)
-    feet = []
-    for side, lifted, landed in (("r", 0.2, 0.45), ("l", 0.55, 0.8)):
-        up = dyn.pose(robot.q(), f"foot_{side}")[:3, 3] + np.array([0.48, RISE, 0.0])
-        feet.append(foot(side, during=[(0.0, lifted), (landed, 1.0)], at=[None, up], lift=0.12))
-    return moved(robot, robot.q(), feet, 3.0, 36)
-
-
 MOTIONS: dict[str, Callable[[], Plan]] = {
     "squat": lambda: squat(*talos()), "shift": lambda: shift(*solo()), "trot": lambda: trot(*solo()), "lift": lift,
-    "push": push, "sit": sit, "step": step,
+    "push": push, "sit": sit,
 }  # fmt: skip
 
 
@@ -202,7 +190,6 @@ def kept(plan: Plan, count: int = 2001) -> Kept:
 
 
 CHAIR = [[(-0.2, 0.0), (0.35, 0.0)], [(-0.52, 0.45), (-0.22, 0.45), (-0.22, 0.0)]]
-STAIR = [[(-0.25, 0.0), (EDGE, 0.0), (EDGE, RISE), (0.8, RISE)]]
 
 
 def strip(plan: Plan, axes: Any, ground: Any, shares: Sequence[float], apart: float) -> None:

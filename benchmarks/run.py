@@ -33,6 +33,7 @@ def main() -> None:
     import plans
     import rates
     import rollouts
+    import standing
     import startup
     import tools
 
@@ -59,6 +60,7 @@ def main() -> None:
         "obstacles": obstacles.run,
         "plans": plans.run,
         "paths": paths.run,
+        "standing": standing.run,
         "walking": walking.run,
         "elastic": elastic.run,
         "large": large.run,

@@ -1,14 +1,15 @@
-"""Robots and persons on their feet: `python examples/standing.py squat trot lift push sit step` writes views.
+"""Robots and persons on their feet: `python examples/standing.py squat shift trot lift push sit` writes views.
 
-Squat and trot need the package example-robot-data, all of them a solver for sparse problems: pip install
+Squat, shift and trot need the package example-robot-data, all of them a solver for sparse problems: pip install
 'linkwise[ipopt]'. Each takes about a minute.
 """
 
 import sys
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ SEAT = [(-0.12, -0.09, -0.12), (-0.12, -0.09, 0.12), (0.05, -0.09, 0.12), (0.05,
 FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 SOLES = ("left_sole_link", "right_sole_link")
 STILL = ("gripper_left_joint", "gripper_right_joint", "head_1_joint", "head_2_joint")
+LOADED = 0.01  # weights: from which force on a centre of pressure tells something
 OWN = lw.limit.joints("position", "effort")
 
 
@@ -66,7 +68,15 @@ def squat(robot: lw.Robot, start: Any) -> Plan:
     soles = [lw.limit.contact(sole, sole=(0.2, 0.12), friction=0.6) for sole in SOLES]
     low = lw.limit.via(0.5, frame="base_link", position=start[:3] - np.array([0.0, 0.0, 0.25]))
     limits = [lw.limit.joints("position", "velocity", "effort"), *soles, low]
-    return lw.plan(robot, start, start, easy(robot), limits, duration=2.0, control_points=12, solver="ipopt")
+    return lw.plan(robot, start, start, easy(robot), limits, duration=2.0, control_points=12)
+
+
+def shift(robot: lw.Robot, start: Any) -> Plan:
+    """Solo12 moves its body to one side and forwards, on four feet."""
+    there = lw.limit.via(1.0, frame="base_link", position=start[:3] + np.array([0.04, 0.05, -0.03]))
+    limits = [lw.limit.joints(velocity=20.0, effort=3.0), *(lw.limit.contact(name) for name in FEET), there]
+    cost = lw.cost.effort() + 1e-4 * lw.cost.jerk()
+    return lw.plan(robot, start, State(), cost, limits, duration=0.6, control_points=12)
 
 
 def trot(robot: lw.Robot, start: Any, step: float = 0.08) -> Plan:
@@ -79,7 +89,7 @@ def trot(robot: lw.Robot, start: Any, step: float = 0.08) -> Plan:
     goal = start.copy()
     goal[0] += step
     limits, cost = lw.limit.joints(velocity=20.0, effort=3.0), lw.cost.effort() + 1e-4 * lw.cost.jerk()
-    return lw.plan(robot, start, goal, cost, [limits, *feet], duration=1.2, control_points=36, solver="ipopt")
+    return lw.plan(robot, start, goal, cost, [limits, *feet], duration=1.2, control_points=36)
 
 
 def body(person: Person) -> lw.Robot:
@@ -93,8 +103,7 @@ def foot(side: str, **options: Any) -> Any:
 
 def moved(robot: lw.Robot, start: Any, limits: Any, duration: float, count: int) -> Plan:
     """The easiest motion of a person to somewhere, at rest there."""
-    return lw.plan(robot, start, State(), easy(robot), [OWN, *limits], duration=duration, control_points=count,
-                   solver="ipopt")  # fmt: skip
+    return lw.plan(robot, start, State(), easy(robot), [OWN, *limits], duration=duration, control_points=count)
 
 
 def lift() -> Plan:
@@ -131,22 +140,91 @@ def sit() -> Plan:
     return moved(robot, robot.q(), [foot("r"), foot("l"), seat, force], 2.0, 18)
 
 
-def step() -> Plan:
-    """A person climbs a step of 0.17 m."""
-    robot = body(Person())
-    dyn = lw.compile(robot)
-    feet = []
-    for side, lifted, landed in (("r", 0.2, 0.45), ("l", 0.55, 0.8)):
-        up = dyn.pose(robot.q(), f"foot_{side}")[:3, 3] + np.array([0.3, 0.17, 0.0])
-        feet.append(foot(side, during=[(0.0, lifted), (landed, 1.0)], at=[None, up], lift=0.1))
-    return moved(robot, robot.q(), feet, 2.5, 36)
+MOTIONS: dict[str, Callable[[], Plan]] = {
+    "squat": lambda: squat(*talos()), "shift": lambda: shift(*solo()), "trot": lambda: trot(*solo()), "lift": lift,
+    "push": push, "sit": sit,
+}  # fmt: skip
+
+
+class Kept(NamedTuple):
+    """How well a plan keeps what contacts ask for, on a fine grid.
+
+    Args:
+        momentum: what wrenches of contacts leave of the rate of momentum, forces and moments, in weights.
+        cone: the least room to the cone of friction, in weights.
+        pull: the least normal force, in weights.
+        edge: m, the least distance of the centre of pressure from the edges of soles, within them.
+        slip: m, the largest distance of a contact from its place.
+    """
+
+    momentum: float
+    cone: float
+    pull: float
+    edge: float
+    slip: float
+
+
+def kept(plan: Plan, count: int = 2001) -> Kept:
+    """How well a plan keeps what its contacts ask for."""
+    t, dyn = np.linspace(0.0, plan.duration, count), lw.compile(plan.robot)
+    cone, pull, edge, slip = [], [], [np.inf], []
+    for s in plan.chart.stances:
+        stands, n = s.stands(t / plan.duration), np.array(s.normal)
+        pushed = plan.contact_force(s.name, t)
+        up = pushed[:, 3:] @ n
+        across = np.linalg.norm(pushed[:, 3:] - up[:, None] * n, axis=1)
+        cone.append(float((s.friction * up - across).min() / s.weight))
+        pull.append(float(up.min() / s.weight))
+        T, place = dyn.pose(plan.q(t), s.frame)[stands], s.reference(t[stands] / plan.duration)
+        at = T[:, :3, :3] @ s.middle + T[:, :3, 3]
+        slip.append(float(np.linalg.norm(at - place[:, :9].reshape(-1, 3, 3) @ s.middle - place[:, 9:], axis=1).max()))
+        if s.is_sole:
+            own = np.einsum("nji,nj->ni", T[:, :3, :3], pushed[stands, :3] - at) @ np.array(s.axes)
+            corners = np.array(s.corners)
+            sides = np.roll(corners, -1, axis=0) - corners
+            sides /= np.linalg.norm(sides, axis=1)[:, None]
+            away = sides[:, 0] * (own[:, 1:2] - corners[:, 1]) - sides[:, 1] * (own[:, :1] - corners[:, 0])
+            edge.append(float(away[up[stands] > LOADED * s.weight].min(initial=np.inf)))
+    momentum = float(np.abs(plan.base_wrench(t)).max() / plan.chart.stances[0].weight)
+    return Kept(momentum, min(cone), min(pull), min(edge), max(slip))
+
+
+CHAIR = [[(-0.2, 0.0), (0.35, 0.0)], [(-0.52, 0.45), (-0.22, 0.45), (-0.22, 0.0)]]
+
+
+def strip(plan: Plan, axes: Any, ground: Any, shares: Sequence[float], apart: float) -> None:
+    """A person in a plan, seen from the right at some shares of its time, side by side, with forces of contacts."""
+    robot, dyn = plan.robot, lw.compile(plan.robot)
+    names = [link.name for link in robot.links if link is not robot.root]
+    colours = {"l": "tab:red", "r": "tab:blue"}
+    for k, share in enumerate(shares):
+        t, aside = share * plan.duration, np.array([apart * k, 0.0])
+        T = {name: dyn.pose(plan.q(t), name)[:2] for name in names}
+        lines = [(np.array(x), "0.7") for x in ground]
+        for joint in robot.joints:
+            if joint.parent in names:
+                ends = [T[joint.parent][:, 3], T[joint.child][:, 3]]
+                lines.append((np.array(ends), colours.get(joint.child.rpartition("_")[2], "0.4")))
+        for side, colour in colours.items():
+            X = T[f"foot_{side}"]
+            corners = [X[:, :3] @ (x, y, 0.0) + X[:, 3] for x, y in ((0, 0), (-0.05, -0.075), (0.2, -0.075), (0, 0))]
+            lines.append((np.array(corners), colour))
+        for line, colour in lines:
+            axes.plot(*(line + aside).T, color=colour, lw=2.0, solid_capstyle="round")
+        for name in plan.contacts:
+            force = plan.contact_force(name, t)
+            at, f = force[:2] + aside, 6e-4 * force[3:5]
+            if np.hypot(*f) > 0.01:
+                arrow = {"arrowstyle": "->", "color": "tab:green", "lw": 1.5}
+                axes.annotate("", at, at - f, arrowprops=arrow)
+        axes.text(aside[0], 1.9, f"{t:.1f} s", ha="center")
+    axes.set_aspect("equal")
+    axes.axis("off")
 
 
 def main(names: list[str]) -> None:
-    makers = {"squat": lambda: squat(*talos()), "trot": lambda: trot(*solo()), "lift": lift, "push": push, "sit": sit,
-              "step": step}  # fmt: skip
-    for name in names or list(makers):
-        plan = makers[name]()
+    for name in names or list(MOTIONS):
+        plan = MOTIONS[name]()
         print(name, plan, plan.view(f"{name}.html"))
 
 

@@ -208,6 +208,18 @@ def test_words(tmp_path: object) -> None:
         planned(lw.limit.contact("sole"), start=None)
     with pytest.raises(InputError, match="stands still"):
         planned(lw.limit.contact("sole"), base_motion=lambda t: lw.Pose.of((0.0, 0.0, 0.1 * t)))
+    with pytest.raises(InputError, match="where its frame is at the start"):
+        planned(lw.limit.contact("sole", sole=SOLE, at=(0.0, 0.0, 0.1)))
+    with pytest.raises(InputError, match=r"turned by 0\.5 rad"):
+        planned(lw.limit.contact("sole", sole=SOLE, at=lw.Pose.of((0.0, 0.0, 0.0), rpy=(0.5, 0.0, 0.0))))
+    with pytest.raises(InputError, match="where its frame is at the goal"):
+        lw.plan(robot, q, q + np.eye(len(q))[0] * 0.1, lw.cost.jerk(), [lw.limit.contact("sole")], duration=1.0)
+    with pytest.raises(InputError, match="one place at a time"):
+        planned(lw.limit.contact("sole"), lw.limit.contact("sole", at=(0.1, 0.0, 0.0), during=(0.4, 1.0)))
+    with pytest.raises(InputError, match="push upwards"):
+        planned(lw.limit.contact("sole", sole=SOLE, normal=(0.0, 0.0, -1.0)))
+    with pytest.raises(InputError, match="link that moves"):
+        planned(lw.limit.contact("world"))
     for bad in (
         {"sole": (0.2,)}, {"sole": "wide"}, {"friction": -1.0}, {"during": (0.5, 0.2)}, {"during": [(0.0, 2.0)]},
         {"normal": (0.0, 1.0)}, {"at": [None, None, None], "during": (0.0, 1.0)}, {"during": "always"},

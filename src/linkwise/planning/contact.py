@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from linkwise.planning.drives import drives_of
 from linkwise.planning.stance import Stance
 from linkwise.planning.term_and_constraint import Constraint
 from linkwise.robot.robot import Robot
+from linkwise.robot.tree import Tree
 from linkwise.spatial import Pose
 from linkwise.vector import Mat3, Vec3
 
@@ -43,6 +44,8 @@ class Contact(Constraint):
         """The contact of a robot that starts at positions q of what leads."""
         robot = chart.robot
         robot.frame(self.frame)
+        if Tree.of(robot).place(self.frame)[0] == 0:
+            raise InputError(f"contact {self.frame!r}: expected a frame of a link that moves, got one of the ground.")
         here = None if q is None else compile(robot).pose(q, self.frame)
         places = [_place(f"contact {self.frame!r} at", given, here) for given in self.at]
         weight = sum(link.mass for link in robot.links) * (float(np.linalg.norm(robot.gravity)) or EARTH)
@@ -206,20 +209,77 @@ def _grip(corners: Array) -> float:
 # ---- in a problem
 
 
-def with_contacts(chart: Chart, constraints: Sequence[Constraint], start: Any, base_motion: Any = None) -> Chart:
-    """The chart with the numbers of contacts; `start` is the state at the start, in the chart's numbers."""
+def with_contacts(
+    chart: Chart, constraints: Sequence[Constraint], start: Any, goal: Any = None, base_motion: Any = None
+) -> Chart:
+    """The chart with the numbers of contacts; `start` and `goal` are states in the chart's numbers."""
     contacts = [c for c in constraints if isinstance(c, Contact)]
     if not contacts:
         return chart
     _check(chart.robot)
     if base_motion is not None:
         raise InputError("contact: expected ground that stands still, got base_motion=...")
-    q = None if start is None or start.q is None else chart.motion([np.asarray(start.q, dtype=float)])[0]
+    begin, end = (_positions(chart, state) for state in (start, goal))
     names: list[str] = []
     for c in contacts:
         again = names.count(c.frame)
         names.append(c.frame if not again else f"{c.frame}#{again + 1}")
-    return replace(chart, stances=tuple(c.stance(chart, q, name) for c, name in zip(contacts, names, strict=True)))
+    stances = tuple(c.stance(chart, begin, name) for c, name in zip(contacts, names, strict=True))
+    for stance in stances:
+        _check_end(chart.robot, stance, "start", begin, stance.phases[0][0] <= 0.0, 0)
+        _check_end(chart.robot, stance, "goal", end, stance.phases[-1][1] >= 1.0, -1)
+    for one, other in combinations(stances, 2):
+        _check_apart(one, other)
+    _check_upwards(chart.robot, stances)
+    return replace(chart, stances=stances)
+
+
+def _positions(chart: Chart, state: Any) -> Array | None:
+    """Positions of what leads at an end, where all are known."""
+    numbers = None if state is None or state.q is None else np.asarray(state.q, dtype=float)
+    return None if numbers is None or not np.isfinite(numbers).all() else chart.motion([numbers])[0]
+
+
+def _check_end(robot: Robot, stance: Stance, which: str, q: Array | None, stands: bool, k: int) -> None:
+    """Refuse a contact that stands at an end elsewhere than where its frame is."""
+    if q is None or not stands:
+        return
+    T, place = compile(robot).pose(q, stance.frame), np.array(stance.places[k].matrix(), dtype=float)
+    away = float(np.linalg.norm(T[:3, 3] - place[:3, 3]))
+    turned = float(np.arccos(np.clip(0.5 * (np.trace(T[:3, :3].T @ place[:3, :3]) - 1.0), -1.0, 1.0)))
+    if away > stance.slip or (stance.is_sole and turned > max(stance.slip, LEVEL)):
+        raise InputError(
+            f"contact {stance.name!r} at: expected where its frame is at the {which}, since it stands there,"
+            f" {np.round(T[:3, 3], 4).tolist()}, got a place that is {away:.4g} m away and turned by {turned:.4g} rad."
+            f" Leave at= out, change the {which}, or let it stand in another phase, during=(from, to)."
+        )
+
+
+def _check_apart(one: Stance, other: Stance) -> None:
+    """Refuse two contacts that hold one frame at two places at once."""
+    if one.frame != other.frame:
+        return
+    for (a, b), here in zip(one.phases, one.places, strict=True):
+        for (c, d), there in zip(other.phases, other.places, strict=True):
+            if min(b, d) > max(a, c) and not np.allclose(here.matrix(), there.matrix(), atol=one.slip):
+                raise InputError(
+                    f"contact {one.frame!r}: expected one place at a time, got two from {max(a, c):g} to"
+                    f" {min(b, d):g} of the motion. Give one contact with a list of phases, during=[...], and at=[...]."
+                )
+
+
+def _check_upwards(robot: Robot, stances: Sequence[Stance]) -> None:
+    """Refuse contacts of which none can carry any weight."""
+    g = np.array(robot.gravity, dtype=float)
+    if not g.any():
+        return
+    up = -g / np.linalg.norm(g)
+    rise = [float(np.array(s.normal) @ up) for s in stances]
+    if all(x + s.friction * np.sqrt(max(0.0, 1.0 - x * x)) <= 0.0 for x, s in zip(rise, stances, strict=True)):
+        raise InputError(
+            f"contact {stances[0].name!r} normal: expected a contact that can push upwards, got normals that point"
+            " downwards. Give normal=..., from the ground towards the robot."
+        )
 
 
 def _check(robot: Robot) -> None:

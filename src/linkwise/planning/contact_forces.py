@@ -109,6 +109,6 @@ def pressed(stance: Stance, chart: Chart, q: Array, six: Array) -> Array:
         f, m = six[..., :3], six[..., 3:] - np.cross(middle, six[..., :3])
         f, m = f @ axes, m @ axes
         size = np.where(f[..., 2] > 1e-9 * stance.weight, f[..., 2], np.inf)
-        flat = np.stack([-m[..., 1] / size, m[..., 0] / size, 0.0 * size / np.inf], axis=-1)
-        at = middle + np.nan_to_num(flat) @ axes.T
+        flat = np.stack([-m[..., 1] / size, m[..., 0] / size, np.zeros_like(size)], axis=-1)
+        at = middle + flat @ axes.T
     return np.concatenate([np.einsum("...ij,...j->...i", R, at) + T[..., :3, 3], force], axis=-1)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AXES = ("x", "y", "z")
 BLUNT = 1e-4  # of the weight: by how much the tip of a friction cone is rounded outwards
-MIDDLE = (0.3, 0.7)  # of a swing, in which a foot is lifted
+RISING = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), (0.0, 0.0, 1.0, 1.0, 0.0, 0.0)  # of a swing, and of the lift by then
 
 
 def contact_rows(chart: Chart, basis: Basis, begin: list[Array], end: list[Array]) -> list[Rows]:
@@ -110,8 +110,9 @@ def _lifted(stance: Stance) -> Rows:
     def bounds(s: Array) -> tuple[Array, Array]:
         low = np.where(stance.stands(s), -np.inf, -stance.slip)
         for a, b in swings:
-            within = (s >= a + MIDDLE[0] * (b - a)) & (s <= a + MIDDLE[1] * (b - a)) & (a > 0.0) & (b < 1.0)
-            low[within & (b > a)] = stance.lift
+            if 0.0 < a < b < 1.0:
+                within = (s > a) & (s < b)
+                low[within] += (stance.lift + stance.slip) * np.interp((s[within] - a) / (b - a), *RISING)
         return low[:, None], np.full((len(s), 1), np.inf)
 
     size = np.array([max(stance.lift, 0.01)])

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LABELS = ("free base force", "free base fall", "free base momentum")
 AXES = ("x", "y", "z")
+NONE = 1e-9  # of the largest singular value: what is none
 STEPS, CLOSE = 20, 1e-9  # of Newton's method towards a first motion, and how small its last one is
 
 
@@ -54,7 +55,7 @@ def free_base_rows(chart: Chart, basis: Basis, begin: list[Array], environment: 
     known = np.isfinite([x[: chart.moving] for x in begin]).all() and not (drives.levels and begin[1].any())
     if chart.stances or environment or not _is_alone(chart.robot) or not known:
         zero, size = np.zeros(len(drives.passive)), np.full(len(drives.passive), mass)
-        at = tuple((basis if chart.stances else basis.lower(2)).abscissae.tolist())
+        at = tuple((_determined(chart, basis) if chart.stances else basis.lower(2).abscissae).tolist())
         return [Rows(LABELS[0], drives.floating, lambda p: p.base_wrench, zero, zero, size, at=at)]
     start, first, kept = _momentum(chart, begin)
     zero, one = np.zeros(3), np.ones(3)
@@ -70,6 +71,19 @@ def free_base_rows(chart: Chart, basis: Basis, begin: list[Array], environment: 
         Rows(LABELS[1], AXES, fall, zero, zero, one, at=tuple(basis.abscissae[2:].tolist())),
         Rows(LABELS[2], AXES, momentum, zero, zero, mass * one, at=tuple(basis.lower(1).abscissae[1:].tolist())),
     ]
+
+
+def _determined(chart: Chart, basis: Basis) -> Array:
+    """Abscissae of control points, but for those of no contact that reach over nothing but places where some stand.
+
+    Where one contact takes over from another within fewer spans than a control point reaches, some belong to neither.
+    """
+    s, knots, d = basis.abscissae, basis.knots, basis.degree
+    has = np.any([np.isnan(stance.fixed(basis)[:, 0]) for stance in chart.stances], axis=0)
+    spans = 0.5 * (knots[1:] + knots[:-1])
+    stands = np.any([stance.stands(spans) for stance in chart.stances], axis=0)
+    carried = np.array([stands[k : k + d + 1].all() for k in range(basis.count)])
+    return s[has | ~carried]
 
 
 def _is_alone(robot: Robot) -> bool:
@@ -106,10 +120,11 @@ def settled(problem: Problem, curve: Curve) -> Curve:
             J[np.arange(len(s.s))[:, None, None], s.kernel.entries[:, 0][:, None], s.columns] = first.by_points
             rows.append(first.values.ravel())
             columns.append(J.reshape(-1, points.size)[:, at])
-        step = np.linalg.lstsq(np.vstack(columns), -np.concatenate(rows), rcond=None)[0]
+        step = np.linalg.lstsq(np.vstack(columns), -np.concatenate(rows), rcond=NONE)[0]
         if not np.isfinite(step).all():
             return curve
-        points.flat[at] += step * min(1.0, 1.0 / float(np.abs(step).max(initial=1.0)))
+        most = np.inf if problem.chart.stances else 1.0  # forces of contacts are linear
+        points.flat[at] += step * min(1.0, most / float(np.abs(step).max(initial=1.0)))
         if np.abs(step).max(initial=0.0) < CLOSE:
             break
     return Curve(curve.basis, points, curve.duration)

@@ -73,8 +73,8 @@ def plan(
         external: frames or links, each with what pushes the robot there: a wrench, six numbers in the axes of the
             frame, force first; a function of time that returns them; or a law of place, `law(pose, velocity)` as
             `simulate(forces=)` takes it, or `law(t, pose, velocity)`, written for any scalar: a spring, wind, a hose.
-        solver: "uno" or "ipopt", where they are installed, or "scipy". The first of these that is there if not given;
-            where it gives up, the others are tried.
+        solver: "uno" or "ipopt", where they are installed, or "scipy". The first of these that is there if not given,
+            with contacts Ipopt before Uno; where it gives up, the others are tried.
         tolerance: how far a limit may be exceeded between points, relative to it, where a motion that is slower by as
             little would not keep it.
         refine: whether points are added.
@@ -97,6 +97,8 @@ def plan(
     problem = problem_of(
         robot, start, goal, minimize, subject_to, duration, control_points, degree, points, base_motion, external
     )
+    if problem.chart.stances:  # many rows: Ipopt keeps them sparse
+        names = tuple(sorted(names, key=lambda name: name != "ipopt"))
     level = positive(tolerance, "tolerance")
     whole(iterations, "iterations", 1, inf)
     limit = None if time_limit is None else positive(time_limit, "time_limit")

@@ -29,7 +29,7 @@ from linkwise.robot.robot import Robot
 GAUSS = 5  # points of integrals in a span
 FINER = 8  # times the grid on which a motion is judged
 CALM = 1e-6  # of the duration: what a motion that jerks for nothing costs, in a problem of time alone
-DAMPING = 1e-2  # of second derivatives where contacts stand
+DAMPING = 1e-4  # of second derivatives where contacts stand
 REACH = 30.0  # a free duration stays within this factor of the guess
 
 

@@ -150,7 +150,7 @@ class Samples:
         twice = float(np.sum(bend * drift) + np.sum(g * z * (self.orders * (self.orders + 1.0))[:, None]) / T**2)
         B = self.band * powers[:, None]
         by_both = np.einsum("idk,idj->ikj", B, bend[:, :wide].reshape(-1, D, n) - g * self.orders[:, None] / T)
-        self._add(into, self._sandwich(B, H[:, :wide, :wide]), by_both, twice)
+        self._add(into, B, H[:, :wide, :wide], by_both, twice)
 
     def outer(self, first: First, weights: Array, into: Array) -> None:
         """Add sum weights * (row's gradient)(row's gradient)^T to `into`."""
@@ -174,25 +174,23 @@ class Samples:
             into[-1, at] += M[-1, :-1]
             into[-1, -1] += M[-1, -1]
 
-    def _sandwich(self, B: Array, H: Array) -> Array:
-        """B^T H B at each instant, over (band * joints) variables."""
+    def _add(self, into: Array, B: Array, H: Array, by_both: Array, twice: float) -> None:
+        """Add B^T H B of all instants to the whole; neighbours in one span share their variables, and one product."""
         n, D, width = self.kernel.n, self.kernel.orders, self.basis.degree + 1
-        count = len(H)
-        left = np.matmul(B.transpose(0, 2, 1), H.reshape(count, D, n * D * n))  # (i, k, j e l)
-        turned = left.reshape(count, width * n, D, n).transpose(0, 1, 3, 2)  # (i, kj, l, e)
-        both = np.matmul(turned.reshape(count, width * n * n, D), B)  # (i, kjl, m)
-        return both.reshape(count, width * n, n, width).transpose(0, 1, 3, 2).reshape(count, width * n, width * n)
-
-    def _add(self, into: Array, blocks: Array, by_both: Array, twice: float) -> None:
-        """Add blocks of instants to the whole; neighbours in one span share their variables."""
-        n, wide = self.kernel.n, (self.basis.degree + 1) * self.kernel.n
+        wide = width * n
         spans, begins, order = self._spans
         edges = by_both.reshape(len(self.s), wide)
         if order is not None:
-            blocks, edges = blocks[order], edges[order]
-        for k, block, edge in zip(spans, np.add.reduceat(blocks, begins), np.add.reduceat(edges, begins), strict=True):
+            B, H, edges = B[order], H[order], edges[order]
+        pairs = np.einsum("idk,iem->kmide", B, B).reshape(width * width, -1, D * D)
+        inner = H.reshape(-1, D, n, D, n).transpose(0, 1, 3, 2, 4)
+        for k, edge, *ends in zip(
+            spans, np.add.reduceat(edges, begins), begins, [*begins[1:], len(self.s)], strict=True
+        ):
+            own = slice(*ends)
+            block = pairs[:, own].reshape(width * width, -1) @ inner[own].reshape(-1, n * n)  # (k m, j l)
             at = slice(k * n, k * n + wide)
-            into[at, at] += block
+            into[at, at] += block.reshape(width, width, n, n).transpose(0, 2, 1, 3).reshape(wide, wide)
             into[-1, at] += edge
             into[at, -1] += edge
         into[-1, -1] += twice

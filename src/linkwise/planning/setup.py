@@ -47,7 +47,7 @@ def problem_of(
     begin, end = state_of(start, "start"), state_of(goal, "goal")
     stands = any(isinstance(c, Contact) for c in constraints)
     chart, begin, end = ends_of(robot, begin, end, [c.ranges(robot) for c in constraints], stands)
-    chart = with_contacts(chart, constraints, begin, base_motion)
+    chart = with_contacts(chart, constraints, begin, end, base_motion)
     basis = space(_degree(chart.robot) if degree is None else degree, count, chart)
     environment = Environment.of(robot, base_of(constraints, robot, seconds, base_motion), external)
     problem = Problem(

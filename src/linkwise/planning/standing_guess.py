@@ -1,51 +1,104 @@
-"""A first motion of a robot that stands: smooth, with its feet in place and frames where they are to be."""
+"""A first motion of a robot that stands: smooth, balanced, with its feet in place and frames where they are to be."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkwise.planning.curve import Array
 from linkwise.planning.free_base import LABELS
+from linkwise.planning.kernels import PointKernel
 from linkwise.planning.problem import Problem
+from linkwise.planning.rows import Rows
 from linkwise.planning.samples import Samples
+from linkwise.planning.variables import Calm
+from linkwise.scalar import Scalar
+from linkwise.vector import Vec3, dot
 
-STEPS, CLOSE = 30, 1e-6  # of Gauss's and Newton's method, and how far rows may be off in the end
+if TYPE_CHECKING:
+    from linkwise.planning.point import Point
+
+STEPS, CLOSE = 30, 1e-5  # of Gauss's and Newton's method, and how small its last one is
 SLACK = 1e-6  # by which rows give way to smoothness
+BENT, PULL = 0.2, 10.0  # of the way to the middle of a joint's range: a posture, and what it costs to be away from it
+BALANCE = 1e5  # what it costs to have the centre of mass a metre away from above the feet
+UPRIGHT = 0.5  # cosine of an angle to the vertical, within which the normal of a contact makes it one to stand on
 
 
 def stood(problem: Problem, shape: Array, duration: float) -> Array:
     """Control points near these at which rows of instants hold, of all such ones the smoothest.
 
-    Each step solves a quadratic program without inequalities: least squares of second differences of control points,
-    and of rows beyond their bounds, which count far more.
+    Each step solves a quadratic program without inequalities: least squares of accelerations, of what joints are away
+    from a posture in which they are slightly bent, for a straight knee shows no way up, of what the centre of mass is
+    away from above the feet, and of rows beyond their bounds, which count far more.
     """
+    basis = problem.basis
     own = [s for s in problem.instants if not any(g.label in LABELS for g in s.kernel.rows)]
+    if balance := _balance(problem):
+        own.append(Samples(PointKernel(problem.robot, balance, problem.surroundings), basis, basis.abscissae))
     fixed, lower, upper = problem.ends.fixed, *problem.box
     count, n = shape.shape
     at = np.flatnonzero(np.isnan(fixed[:, : problem.chart.moving]).ravel())
     at = (at // problem.chart.moving) * n + at % problem.chart.moving
-    D = np.kron(np.diff(np.eye(count), 2, axis=0), np.eye(n))
-    bend, P = (D.T @ D)[np.ix_(at, at)] + SLACK * np.eye(len(at)), shape.copy()
+    ranged = np.isfinite(lower) & np.isfinite(upper)
+    middle = np.where(ranged, 0.5 * (np.where(ranged, lower, 0.0) + np.where(ranged, upper, 0.0)), shape)
+    bent = shape + BENT * (middle - shape)
+    pull = np.tile(np.where(ranged, PULL / count, SLACK), count)
+    smooth = np.kron(Calm.of(basis, 1.0, 0.5, np.ones(n)).matrix, np.eye(n)) + np.diag(pull)
+    P, held = np.where(np.isnan(fixed), bent, shape), np.zeros(shape.shape, dtype=bool)
     for _ in range(STEPS):
-        off, J = _rows(own, P, duration)
+        off, J, give = _rows(own, P, duration)
         for group in problem.linear:
             values = group.matrix @ P.ravel()
             off = np.append(off, values - np.clip(values, group.lower, group.upper))
-            J = np.vstack([J, group.matrix])
-        if np.abs(off).max(initial=0.0) < CLOSE:
-            break
-        A = J[:, at]
-        left = np.block([[bend, A.T], [A, -SLACK * np.eye(len(A))]])
-        right = np.concatenate([-(D.T @ (D @ P.ravel()))[at], -off])
-        step = np.linalg.lstsq(left, right, rcond=None)[0][: len(at)]
-        P.flat[at] += step * min(1.0, 0.5 / float(np.abs(step).max(initial=0.5)))
+            J, give = np.vstack([J, group.matrix]), np.append(give, np.full(len(values), SLACK))
+        free = at[~held.flat[at]]
+        left = np.block([[smooth[np.ix_(free, free)], J[:, free].T], [J[:, free], -np.diag(give)]])
+        slope = smooth @ P.ravel() - pull * bent.ravel()
+        found = np.linalg.solve(left, np.concatenate([-slope[free], -off]))
+        step, y = found[: len(free)], found[len(free) :]
+        slope += smooth[:, free] @ step + J.T @ y
+        before = P.copy()
+        P.flat[free] += step * min(1.0, 0.5 / float(np.abs(step).max(initial=0.5)))
         P = np.where(np.isnan(fixed), np.clip(P, lower, upper), P)
+        # joints rest on a bound while all pushes them beyond it
+        back = slope.reshape(P.shape)
+        held = ((lower >= P) & ((back > 0.0) | ~held)) | ((upper <= P) & ((back < 0.0) | ~held))
+        if np.abs(P - before).max(initial=0.0) < CLOSE:
+            break
     return P
 
 
-def _rows(own: list[Samples], P: Array, duration: float) -> tuple[Array, Array]:
-    """How far rows are beyond their bounds, over their scales, and their derivatives by all control points."""
-    parts, slopes = [np.zeros(0)], [np.zeros((0, P.size))]
+def _balance(problem: Problem) -> list[Rows]:
+    """The centre of mass above the middle of the contacts that it can stand on, as far as that costs little."""
+    g = np.array(problem.robot.gravity, dtype=float)
+    size, basis = float(np.linalg.norm(g)), problem.basis
+    up = -g / (size or 1.0)
+    feet = [s for s in problem.chart.stances if np.array(s.normal) @ up > UPRIGHT]
+    if not feet:
+        return []
+
+    def support(s: Array) -> Array:
+        shares = np.stack([basis.matrix(s) @ stance.fixed(basis)[:, -1] for stance in feet]) + SLACK
+        at = []
+        for stance in feet:
+            pose = stance.reference(s)
+            at.append(pose[:, :9].reshape(-1, 3, 3) @ np.array(stance.middle) + pose[:, 9:])
+        found: Array = np.einsum("ks,ksi->si", shares / shares.sum(axis=0), np.array(at))
+        return found
+
+    def away(p: Point) -> list[Scalar]:
+        d = Vec3(*p.centre) - Vec3(*p.data[:3])
+        return list(d - Vec3(*up.tolist()) * dot(d, Vec3(*up.tolist())))
+
+    zero, one = np.zeros(3), np.ones(3)
+    return [Rows("balance", ("x", "y", "z"), away, zero, zero, one, data=support, width=3, price=BALANCE)]
+
+
+def _rows(own: list[Samples], P: Array, duration: float) -> tuple[Array, Array, Array]:
+    """How far rows are beyond their bounds, over their scales, derivatives by all control points, and how they give."""
+    parts, slopes, give = [np.zeros(0)], [np.zeros((0, P.size))], [np.zeros(0)]
     for s in own:
         first = s.first(P, duration)
         values, (lower, upper) = first.values / s.scale, s.limits
@@ -53,4 +106,5 @@ def _rows(own: list[Samples], P: Array, duration: float) -> tuple[Array, Array]:
         J[np.arange(len(s.s))[:, None, None], s.kernel.entries[:, 0][:, None], s.columns] = first.by_points
         parts.append((values - np.clip(values, lower, upper)).ravel())
         slopes.append((J / s.scale[:, None]).reshape(-1, P.size))
-    return np.concatenate(parts), np.vstack(slopes)
+        give.append(np.tile(np.maximum(len(s.s) / s.prices, SLACK), len(s.s)))
+    return np.concatenate(parts), np.vstack(slopes), np.concatenate(give)

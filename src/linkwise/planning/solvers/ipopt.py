@@ -14,6 +14,7 @@ from linkwise.planning.solvers.blas import loading
 from linkwise.planning.solvers.monitor import Answer, Monitor, Stop
 
 FAR = 1e20  # Ipopt's infinity
+ROUGH = 1e-3  # beyond a bound: from further away the multipliers of a neighbouring problem lead nowhere
 FINE = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 # rows of instants are dense in a few control points: minimum degree without a matching halves the time of MUMPS
 LINEAR = {"mumps_permuting_scaling": 0, "mumps_pivot_order": 0}
@@ -33,7 +34,7 @@ def solve(
     if monitor.left is not None:
         options["max_wall_time"] = max(monitor.left, 1e-3)
     start: dict[str, Any] = {"x0": x}
-    if warm is not None and len(warm) == p.m:
+    if warm is not None and len(warm) == p.m and p.infeasibility(x) <= ROUGH:
         options |= {"warm_start_init_point": "yes", "mu_init": 1e-7, "mu_strategy": "monotone"}
         options |= {f"warm_start_{k}": 1e-6 for k in ("bound_push", "mult_bound_push", "slack_bound_push")}
         start["lam_g0"] = warm

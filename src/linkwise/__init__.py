@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise import control as control
     from linkwise import cost as cost
     from linkwise import dh as dh
+    from linkwise import identification as identification
     from linkwise import limit as limit
     from linkwise import motion as motion
     from linkwise import planning as planning
@@ -89,7 +90,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
 
 # where each public name lives; its module is imported when the name is first used, so that `import linkwise` is free
 _HOMES = {
-    "linkwise": "algorithms control cost dh limit motion planning platforms simulation walking",
+    "linkwise": "algorithms control cost dh identification limit motion planning platforms simulation walking",
     "linkwise.algorithms": """
         Algorithm algorithm derivative force_rates forward_dynamics forward_dynamics_derivatives hybrid_dynamics
         inverse_dynamics inverse_dynamics_derivatives jacobian joint_wrench_rates joint_wrenches mass_matrix

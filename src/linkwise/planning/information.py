@@ -141,6 +141,11 @@ class Scaled(NamedTuple):
     noise: Array
     sizes: Array
 
+    @property
+    def columns(self) -> Array:
+        """What columns are divided by, over the noise of torques."""
+        return self.sizes
+
     def rows(self) -> Rows:
         """The rows of the regressor that count, drive after drive."""
         kept = self.base.kept.tolist()
@@ -274,6 +279,10 @@ class Told:
     def regressor(self, P: Array, T: float) -> Array:
         """The scaled regressor at all points (n, nu, parameters)."""
         return self.samples.values(P, T).reshape(len(self.rule), -1, self.count)
+
+    def at(self, P: Array, T: float) -> Array:
+        """The information of a motion."""
+        return self.matrix(self.regressor(P, T), T)
 
     def matrix(self, Y: Array, T: float) -> Array:
         """The information from the regressor."""

@@ -53,6 +53,7 @@ class Problem(Transcription):
         environment: how the base moves, and what pushes the robot from outside.
         space: directions (count, k) and an origin (count, n) of control points that are free, where not all are; bounds
             of positions are rows of instants then.
+        gauss: points of integrals in every span.
     """
 
     robot: Robot
@@ -68,6 +69,7 @@ class Problem(Transcription):
     given_chart: Chart | None = None
     environment: Environment = field(default_factory=Environment)
     space: tuple[Array, Array] | None = None
+    gauss: int = GAUSS
 
     @cached_property
     def chart(self) -> Chart:
@@ -147,7 +149,7 @@ class Problem(Transcription):
 
     @property
     def quadrature(self) -> tuple[Array, Array]:
-        return self.basis.gauss(GAUSS)
+        return self.basis.gauss(self.gauss)
 
     @cached_property
     def grid(self) -> Array:

@@ -1,0 +1,245 @@
+"""Exciting motions: those along which torques tell most about a robot's parameters, within all of its limits."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from linkwise.check import positive, whole
+from linkwise.errors import InputError
+from linkwise.identification.curve_space import basis_of, space_of
+from linkwise.identification.random_motion import Random
+from linkwise.kernel.base_parameters import BaseParameters
+from linkwise.motion.limits import TOLERANCE
+from linkwise.planning import solvers
+from linkwise.planning.attempts import Attempts, How
+from linkwise.planning.chart import chart_of
+from linkwise.planning.clearance import clearance as apart
+from linkwise.planning.curve import Array, Curve
+from linkwise.planning.drives import drives_of
+from linkwise.planning.information import Information, Told, information, scaled
+from linkwise.planning.joint_limits import JointLimits, with_own_limits
+from linkwise.planning.notes import notes_of
+from linkwise.planning.planner import result_of
+from linkwise.planning.problem import Problem
+from linkwise.planning.result import Plan
+from linkwise.planning.rows import Rows
+from linkwise.planning.setup import degree_of, problem_of
+from linkwise.planning.term_and_constraint import Constraint
+from linkwise.robot.robot import Robot
+
+DENSITY = 80  # points of the information in a motion, at least
+ENOUGH = 8, 1e-4  # iterations in which the objective changes by less than this part of it
+BACK = (1.0, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4, 0.2)  # of the way from a motion that keeps limits to one that does not
+
+
+@dataclass(frozen=True, eq=False)
+class Excitation(Plan):
+    """An exciting motion: a `Plan`, and what torques along it tell.
+
+    Args:
+        information: the integral over time of Y^T W Y, of base parameters in parts of their columns' usual sizes; so
+            neither `log_det` nor `condition` depends on units.
+        base: the base parameters that the motion tells about.
+        sizes: of their columns, over the noise of torques.
+        form: of the curve, "fourier" or "spline".
+        random: log det of the random motions among which the search began.
+    """
+
+    information: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    base: BaseParameters | None = field(default=None, repr=False)
+    sizes: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+    form: str = "fourier"
+    random: tuple[float, ...] = field(default=(), repr=False)
+
+    @property
+    def log_det(self) -> float:
+        """The logarithm of the determinant of the information."""
+        return float(np.linalg.slogdet(self.information)[1])
+
+    @property
+    def condition(self) -> float:
+        """The condition number of the regressor along the motion."""
+        return float(np.sqrt(np.linalg.cond(self.information)))
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The base parameters that the motion tells about, each a sum of the robot's parameters."""
+        return self.base.names if self.base else ()
+
+    def standard_errors(self, rate: float = 100.0) -> Array:
+        """How exactly torques that are measured so often, in Hz, would determine `parameters`, in their units.
+
+        Their noise is taken as white; noise of positions and errors of the model come on top.
+        """
+        covariance = np.linalg.inv(positive(rate, "rate") * self.information)
+        return np.sqrt(np.diag(covariance)) / self.sizes
+
+    @property
+    def summary(self) -> str:
+        begun = f" (the best of {len(self.random)} random motions: {max(self.random):.5g})" if self.random else ""
+        told = f"log det of the information of {len(self.information)} base parameters {self.log_det:.5g}{begun}"
+        return f"{super().summary}; {told}; condition number {self.condition:.4g}"
+
+    def __repr__(self) -> str:
+        return f"<Excitation of {self.robot.name!r}: {self.summary}>"
+
+
+def excite(
+    robot: Robot,
+    *,
+    duration: float = 20.0,
+    about: Any = None,
+    form: str = "fourier",
+    harmonics: int = 5,
+    control_points: int = 24,
+    criterion: str = "D",
+    noise: Any = None,
+    start: Any = None,
+    rest: bool = True,
+    subject_to: Any = None,
+    clearance: float | None = None,
+    share: float = 0.99,
+    tries: int = 100,
+    starts: int = 1,
+    seed: int = 0,
+    solver: str | None = None,
+    time_limit: float | None = None,
+    iterations: int = 200,
+    progress: bool = True,
+) -> Excitation:
+    """The motion along which torques tell most about a robot's parameters, within all limits.
+
+    The motion ends as it begins, so that it can be repeated. The search begins from the best of some random motions
+    that are as large as limits allow.
+
+    Args:
+        robot: what is to be identified; its drives have to determine all of its motion.
+        duration: of one period, s.
+        about: None for all parameters, "inertia", "friction", "payload" for what the last link carries, or names of
+            parameters, links or joints; others are taken as known.
+        form: "fourier" for a truncated Fourier series, or "spline" for a B-spline.
+        harmonics: of the series, and of random motions; more of them tell more.
+        control_points: of the B-spline.
+        criterion: "D", "A" or "condition", as `lw.cost.information` takes it.
+        noise: standard deviation of measured torques, as `lw.cost.information` takes it.
+        start: where the motion begins and ends, positions or positions by joint; found if not given.
+        rest: whether it begins and ends at rest; else it is periodic with speeds.
+        subject_to: constraints as `lw.plan` takes them; the robot's own limits if not given.
+        clearance: m, that links keep from each other; obstacles are in an `lw.limit.clearance` of `subject_to`.
+        share: of limits of joints and drives that the motion uses.
+        tries: random motions, of which the best is improved.
+        starts: how many of them are improved, of which the best is returned.
+        seed: of the random motions.
+        solver: as `lw.plan` takes it.
+        time_limit: s; after it the best motion so far is returned.
+        iterations: of the solver, at most, in each round.
+        progress: whether to show a line of it on a terminal.
+
+    Returns:
+        An `Excitation`; Ctrl-C returns the best motion so far.
+    """
+    began = clock.monotonic()
+    names = solvers.chosen(solver)
+    term, level = information(criterion, about, noise), positive(share, "share", "a number above 0, at most 1")
+    if level > 1.0:
+        raise InputError(f"share: expected a number above 0, at most 1, got {share!r}.")
+    limits = [_shared(c, level) for c in with_own_limits(subject_to)]
+    limits += [] if clearance is None else [apart((), clearance)]
+    problem = _problem(robot, term, limits, duration, (form, harmonics, control_points), start, rest)
+    whole(tries, "tries", 1), whole(starts, "starts", 1), whole(iterations, "iterations", 1)
+    limit = None if time_limit is None else positive(time_limit, "time_limit")
+    monitor = solvers.Monitor(1e-6, limit, f"excite {robot.name}", progress, ENOUGH)
+    try:
+        begun = Random(problem, harmonics, seed).motions(tries, monitor)
+        best = min((_improved(problem, curve, How(monitor, names, TOLERANCE, iterations)) for curve in begun[:starts]),
+                   key=lambda found: found.best.rank)  # fmt: skip
+    finally:
+        monitor.done()
+    found = _excitation(result_of(best, clock.monotonic() - began), problem, term, begun)
+    return replace(found, form=form, notes=(*found.notes, *notes_of(found)))
+
+
+@dataclass(frozen=True)
+class SharedLimits(JointLimits):
+    """Limits of joints of which a share is used."""
+
+    share: float = 1.0
+
+    def bound(self, robot: Robot, kind: str) -> Array:
+        return self.share * super().bound(robot, kind)
+
+    def ranges(self, robot: Robot) -> dict[str, tuple[float, float]]:
+        off = 0.5 * (1.0 - self.share)
+        every = {n: (low, high, off * (high - low)) for n, (low, high) in super().ranges(robot).items()}
+        return {n: (low + x, high - x) if np.isfinite(x) else (low, high) for n, (low, high, x) in every.items()}
+
+    def rows(self, robot: Robot) -> list[Rows]:
+        """The rows; bounds of torque-speed curves are not among those of `bound`."""
+        k = self.share
+        return [
+            replace(r, lower=k * r.lower, upper=k * r.upper, scale=k * r.scale) if r.label == "torque_speed" else r
+            for r in super().rows(robot)
+        ]
+
+
+def _shared(limits: Constraint, share: float) -> Constraint:
+    return SharedLimits(limits.kinds, limits.values, share) if isinstance(limits, JointLimits) else limits
+
+
+def _problem(
+    robot: Robot, term: Information, limits: list[Constraint], duration: float, shape: tuple[Any, ...], start: Any,
+    rest: bool,
+) -> Problem:  # fmt: skip
+    """The problem on the space of closed motions of a form."""
+    form, harmonics, control_points = shape
+    basis = basis_of(form, harmonics, control_points, degree_of(robot) if isinstance(robot, Robot) else 1)
+    seconds = positive(duration, "duration")
+    points = 2 if form == "spline" else 1
+    found = problem_of(robot, start, start, term, limits, seconds, basis.count, basis.degree, points)
+    chart = found.chart
+    loose = drives_of(robot).floating or tuple(n for place in chart.sought for n in place.names) or chart.stances
+    if loose:
+        raise InputError(
+            f"excite: expected a robot whose drives and closed forms determine all of its motion, got {robot.name!r}"
+            f" with {loose[0]!r}. Use lw.plan(robot, ..., minimize=lw.cost.information(), duration=...)."
+        )
+    at = np.zeros(chart.n) if start is None else found.ends.fixed[0]
+    space = space_of(form, basis, harmonics, rest, start is not None), np.tile(at, (basis.count, 1))
+    gauss = max(2, -(-DENSITY // (len(basis.breaks) - 1)))
+    return replace(found, start=None, goal=None, space=space, gauss=gauss, kernels={})
+
+
+def _improved(problem: Problem, curve: Curve, how: How) -> Attempts:
+    """What solvers make of a motion that keeps all limits; it keeps them too."""
+    found = Attempts(how)
+    found.solve(problem, curve)
+    best = found.best
+    assert best is not None
+    told = problem.objective.wholes[0][1]
+    for part in BACK:
+        points = curve.points + part * (best.curve.points - curve.points)
+        nearer = Curve(curve.basis, points, curve.duration)
+        largest = problem.largest_violation(nearer)
+        if largest.violation <= how.tolerance and told.value(points, curve.duration) <= told.value(
+            curve.points, curve.duration
+        ):
+            found.best = best._replace(curve=nearer, largest=largest)
+            return found
+    found.best = best._replace(curve=curve, largest=problem.largest_violation(curve), status="gave up")
+    return found
+
+
+def _excitation(plan: Plan, problem: Problem, term: Information, begun: list[Curve]) -> Excitation:
+    told = problem.objective.wholes[0][1]
+    assert isinstance(told, Told)
+    own: Mapping[str, Any] = {f.name: getattr(plan, f.name) for f in fields(Plan)}
+    scale = scaled(problem.robot, term.about, term.noise)
+    return Excitation(
+        **own, information=told.at(plan.curve.points, plan.duration), base=scale.base, sizes=scale.columns,
+        random=tuple(float(np.linalg.slogdet(told.at(c.points, c.duration))[1]) for c in begun),
+    )  # fmt: skip

@@ -12,12 +12,12 @@ import numpy as np
 from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.identification.curve_space import basis_of, space_of
-from linkwise.identification.random_motion import Random
+from linkwise.identification.random_motion import REACH, Random
 from linkwise.kernel.base_parameters import BaseParameters
 from linkwise.motion.limits import TOLERANCE
 from linkwise.planning import solvers
 from linkwise.planning.attempts import Attempts, How
-from linkwise.planning.chart import chart_of
+from linkwise.planning.bounds import a_robot
 from linkwise.planning.clearance import clearance as apart
 from linkwise.planning.curve import Array, Curve
 from linkwise.planning.drives import drives_of
@@ -34,7 +34,17 @@ from linkwise.robot.robot import Robot
 
 DENSITY = 80  # points of the information in a motion, at least
 ENOUGH = 8, 1e-4  # iterations in which the objective changes by less than this part of it
-BACK = (1.0, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4, 0.2)  # of the way from a motion that keeps limits to one that does not
+BACK = (
+    1.0,
+    0.99,
+    0.97,
+    0.94,
+    0.9,
+    0.8,
+    0.6,
+    0.4,
+    0.2,
+)  # of the way from a motion that keeps limits to one that does not
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +139,8 @@ def excite(
         noise: standard deviation of measured torques, as `lw.cost.information` takes it.
         start: where the motion begins and ends, positions or positions by joint; found if not given.
         rest: whether it begins and ends at rest; else it is periodic with speeds.
-        subject_to: constraints as `lw.plan` takes them; the robot's own limits if not given.
+        subject_to: constraints as `lw.plan` takes them; the robot's own limits if not given. Joints without limits of
+            position stay within half a turn of the robot's own position.
         clearance: m, that links keep from each other; obstacles are in an `lw.limit.clearance` of `subject_to`.
         share: of limits of joints and drives that the motion uses.
         tries: random motions, of which the best is improved.
@@ -144,6 +155,7 @@ def excite(
         An `Excitation`; Ctrl-C returns the best motion so far.
     """
     began = clock.monotonic()
+    a_robot(robot, "excite")
     names = solvers.chosen(solver)
     term, level = information(criterion, about, noise), positive(share, "share", "a number above 0, at most 1")
     if level > 1.0:
@@ -156,10 +168,11 @@ def excite(
     monitor = solvers.Monitor(1e-6, limit, f"excite {robot.name}", progress, ENOUGH)
     try:
         begun = Random(problem, harmonics, seed).motions(tries, monitor)
-        best = min((_improved(problem, curve, How(monitor, names, TOLERANCE, iterations)) for curve in begun[:starts]),
-                   key=lambda found: found.best.rank)  # fmt: skip
+        how = How(monitor, names, TOLERANCE, iterations)
+        improved = [_improved(problem, curve, how) for curve in begun[:starts]]
     finally:
         monitor.done()
+    best = min(improved, key=lambda attempts: attempts.rank)
     found = _excitation(result_of(best, clock.monotonic() - began), problem, term, begun)
     return replace(found, form=form, notes=(*found.notes, *notes_of(found)))
 
@@ -187,6 +200,16 @@ class SharedLimits(JointLimits):
         ]
 
 
+@dataclass(frozen=True)
+class Turn(Constraint):
+    """Positions within half a turn, or as many metres, of the robot's own position."""
+
+    home: tuple[float, ...]
+
+    def box(self, robot: Robot) -> tuple[Array, Array]:
+        return np.array(self.home) - REACH, np.array(self.home) + REACH
+
+
 def _shared(limits: Constraint, share: float) -> Constraint:
     return SharedLimits(limits.kinds, limits.values, share) if isinstance(limits, JointLimits) else limits
 
@@ -197,7 +220,7 @@ def _problem(
 ) -> Problem:  # fmt: skip
     """The problem on the space of closed motions of a form."""
     form, harmonics, control_points = shape
-    basis = basis_of(form, harmonics, control_points, degree_of(robot) if isinstance(robot, Robot) else 1)
+    basis = basis_of(form, harmonics, control_points, degree_of(robot))
     seconds = positive(duration, "duration")
     points = 2 if form == "spline" else 1
     found = problem_of(robot, start, start, term, limits, seconds, basis.count, basis.degree, points)
@@ -211,27 +234,36 @@ def _problem(
     at = np.zeros(chart.n) if start is None else found.ends.fixed[0]
     space = space_of(form, basis, harmonics, rest, start is not None), np.tile(at, (basis.count, 1))
     gauss = max(2, -(-DENSITY // (len(basis.breaks) - 1)))
-    return replace(found, start=None, goal=None, space=space, gauss=gauss, kernels={})
+    turn = Turn(tuple(Random(found, harmonics).home.tolist()))
+    return replace(
+        found, start=None, goal=None, constraints=(*found.constraints, turn), space=space, gauss=gauss, kernels={}
+    )
 
 
 def _improved(problem: Problem, curve: Curve, how: How) -> Attempts:
-    """What solvers make of a motion that keeps all limits; it keeps them too."""
+    """What the first solver that gets further makes of a motion that keeps all limits; it keeps them too."""
     found = Attempts(how)
-    found.solve(problem, curve)
-    best = found.best
-    assert best is not None
-    told = problem.objective.wholes[0][1]
-    for part in BACK:
-        points = curve.points + part * (best.curve.points - curve.points)
-        nearer = Curve(curve.basis, points, curve.duration)
-        largest = problem.largest_violation(nearer)
-        if largest.violation <= how.tolerance and told.value(points, curve.duration) <= told.value(
-            curve.points, curve.duration
-        ):
-            found.best = best._replace(curve=nearer, largest=largest)
-            return found
-    found.best = best._replace(curve=curve, largest=problem.largest_violation(curve), status="gave up")
+    for name in how.names:
+        found.best = None
+        found.how = how._replace(names=(name,))
+        found.solve(problem, curve)
+        assert found.best is not None
+        kept = _nearest_kept(problem, curve, found.best.curve, how.tolerance)
+        found.best = found.best._replace(curve=kept, largest=problem.largest_violation(kept))
+        if kept is not curve or how.monitor.reason:
+            break
     return found
+
+
+def _nearest_kept(problem: Problem, begun: Curve, ended: Curve, tolerance: float) -> Curve:
+    """The motion nearest to the end of a solve that keeps all limits, and tells more than where it began."""
+    told = problem.objective.wholes[0][1]
+    level, T = told.value(begun.points, begun.duration), begun.duration
+    for part in BACK:
+        curve = Curve(begun.basis, begun.points + part * (ended.points - begun.points), T)
+        if told.value(curve.points, T) < level and problem.largest_violation(curve).violation <= tolerance:
+            return curve
+    return begun
 
 
 def _excitation(plan: Plan, problem: Problem, term: Information, begun: list[Curve]) -> Excitation:
@@ -240,6 +272,6 @@ def _excitation(plan: Plan, problem: Problem, term: Information, begun: list[Cur
     own: Mapping[str, Any] = {f.name: getattr(plan, f.name) for f in fields(Plan)}
     scale = scaled(problem.robot, term.about, term.noise)
     return Excitation(
-        **own, information=told.at(plan.curve.points, plan.duration), base=scale.base, sizes=scale.columns,
+        **own, information=told.at(plan.curve.points, plan.duration), base=scale.base, sizes=scale.sizes,
         random=tuple(float(np.linalg.slogdet(told.at(c.points, c.duration))[1]) for c in begun),
     )  # fmt: skip

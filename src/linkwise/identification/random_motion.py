@@ -47,7 +47,7 @@ class Random:
         if not found and monitor.reason:
             raise KeyboardInterrupt
         if not found:
-            worst = self.problem.largest_violation(self._curve(self._middle, np.zeros_like(self._home), 0.0))
+            worst = self.problem.largest_violation(self._curve(self._middle, np.zeros_like(self.home), 0.0))
             raise InputError(
                 f"excite: expected limits within which the robot can move, got none of {count} random motions that"
                 f" keeps them; at rest in the middle, {worst}. Try larger limits, a longer duration, or a start."
@@ -100,7 +100,7 @@ class Random:
         return bool(np.abs(self.problem.basis.matrix([0.0]) @ space).max() < 1e-9)
 
     @cached_property
-    def _home(self) -> Array:
+    def home(self) -> Array:
         """The numbers of the robot's own position."""
         links = self.problem.robot.rigid()
         q = links.q()
@@ -113,7 +113,7 @@ class Random:
             return self.problem.space[1][0]
         low, high = self.problem.box
         known = np.isfinite(high - low) & (not self.problem.robot.follows)
-        return np.where(known, 0.5 * (np.nan_to_num(low) + np.nan_to_num(high)), self._home)
+        return np.where(known, 0.5 * (np.nan_to_num(low) + np.nan_to_num(high)), self.home)
 
     @cached_property
     def _sway(self) -> Array:

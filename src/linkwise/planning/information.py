@@ -6,7 +6,8 @@ instant, they determine theta to the covariance I^-1, where
     I = integral of Y^T W Y dt
 
 is the information. It is a matrix of the whole motion; a criterion makes one number of it, phi(I). With
-G = d phi / d I the gradient is that of the sum over instants of <2 W Y G, Y>, one sweep backwards through the regressor.
+G = d phi / d I the gradient is that of the sum over instants of <2 W Y G, Y>: one sweep backwards through the
+regressor.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ ROUNDED = 0.05  # rad/s or m/s, over which Coulomb's friction changes its sign i
 NOISE = 0.01  # of the limits of effort: the noise of torques if none is given
 STATES = 200  # random ones, at which the usual sizes of columns are taken
 USUAL = 1.0, 5.0  # rad/s where there is no limit of speed, and accelerations in parts of speeds a second
+NEARLY = 1e-3  # of an eigenvalue: others that are closer count as being so far away
+FRICTION = ("viscous", "coulomb", "motor_viscous", "motor_coulomb")
 PROBES = 32  # random directions of parameters in which second derivatives are looked at, where there are more
 
 
@@ -83,13 +86,11 @@ def _condition(I: Array) -> Judged:
     return Judged(0.5 * float(np.log(high / low)), G, ends.T, V, np.sqrt(bends))
 
 
-NEARLY = 1e-3  # of an eigenvalue: others that are closer count as being so far away
 CRITERIA: dict[str, Callable[[Array], Judged]] = {"D": _d_optimal, "A": _a_optimal, "condition": _condition}
 ABOUT: dict[str, Callable[[str], bool]] = {
     "inertia": lambda name: name.rsplit(".", 1)[1] not in FRICTION,
     "friction": lambda name: name.rsplit(".", 1)[1] in FRICTION,
 }
-FRICTION = ("viscous", "coulomb", "motor_viscous", "motor_coulomb")
 
 
 def places_about(robot: Robot, about: Any) -> tuple[int, ...]:
@@ -140,11 +141,6 @@ class Scaled(NamedTuple):
     base: BaseParameters
     noise: Array
     sizes: Array
-
-    @property
-    def columns(self) -> Array:
-        """What columns are divided by, over the noise of torques."""
-        return self.sizes
 
     def rows(self) -> Rows:
         """The rows of the regressor that count, drive after drive."""

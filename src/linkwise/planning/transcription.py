@@ -149,8 +149,8 @@ class Transcription:
     @property
     def orders(self) -> int:
         """How many derivatives of positions matter, the positions counted."""
-        o = self.objective
-        kernels = [*(i.samples.kernel for i in (*o.integrals, *(whole for _, whole in o.wholes))), *self.along]
+        sampled = [i.samples for i in self.objective.integrals] + [w.samples for _, w in self.objective.wholes]
+        kernels = [*(s.kernel for s in sampled), *self.along]
         return max((k.orders for k in kernels), default=1)
 
     # ---- variables and programs

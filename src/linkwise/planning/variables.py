@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.planning.curve import Array, Basis, Curve, Index
-from linkwise.planning.rows import Rows
 from linkwise.planning.samples import First, Samples
 from linkwise.planning.term_and_constraint import Sum
 from linkwise.planning.terms import Time

@@ -115,7 +115,7 @@ class Monitor:
         if len(recent) < iterations:
             return False
         f, over = np.array(recent).T
-        return bool(over.max() <= self.tolerance and np.ptp(f) <= change * abs(f[-1]))
+        return bool(over.max() <= self.tolerance and np.isfinite(f).all() and np.ptp(f) <= change * abs(f[-1]))
 
     @contextmanager
     def listening(self) -> Iterator[None]:

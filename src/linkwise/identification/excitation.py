@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -21,8 +21,8 @@ from linkwise.planning.bounds import a_robot
 from linkwise.planning.clearance import clearance as apart
 from linkwise.planning.curve import Array, Curve
 from linkwise.planning.drives import drives_of
-from linkwise.planning.information import Information, Told, information, scaled
-from linkwise.planning.joint_limits import JointLimits, with_own_limits
+from linkwise.planning.information import Information, Told, information, scaled, with_prior
+from linkwise.planning.joint_limits import KINDS, JointLimits, with_own_limits
 from linkwise.planning.notes import notes_of
 from linkwise.planning.planner import result_of
 from linkwise.planning.problem import Problem
@@ -30,10 +30,12 @@ from linkwise.planning.result import Plan
 from linkwise.planning.rows import Rows
 from linkwise.planning.setup import degree_of, problem_of
 from linkwise.planning.term_and_constraint import Constraint
+from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
 
 DENSITY = 80  # points of the information in a motion, at least
 ENOUGH = 8, 1e-4  # iterations in which the objective changes by less than this part of it
+AGAIN = 3  # times that a solver which gives up on the way begins again from where it got to
 BACK = (
     1.0,
     0.99,
@@ -68,8 +70,8 @@ class Excitation(Plan):
 
     @property
     def log_det(self) -> float:
-        """The logarithm of the determinant of the information."""
-        return float(np.linalg.slogdet(self.information)[1])
+        """The logarithm of the determinant of the information, with what is known before: see `lw.cost.information`."""
+        return _log_det(self.information)
 
     @property
     def condition(self) -> float:
@@ -94,6 +96,11 @@ class Excitation(Plan):
         begun = f" (the best of {len(self.random)} random motions: {max(self.random):.5g})" if self.random else ""
         told = f"log det of the information of {len(self.information)} base parameters {self.log_det:.5g}{begun}"
         return f"{super().summary}; {told}; condition number {self.condition:.4g}"
+
+    def _trials(self) -> Iterator[str]:
+        if self.status == "gave up":
+            why = self.facts.get("solver_message")
+            yield f"the search has not come to an end ({why}); more iterations or another seed may tell more"
 
     def __repr__(self) -> str:
         return f"<Excitation of {self.robot.name!r}: {self.summary}>"
@@ -173,6 +180,8 @@ def excite(
     finally:
         monitor.done()
     best = min(improved, key=lambda attempts: attempts.rank)
+    assert best.best is not None
+    best.best = best.best._replace(largest=_of_whole_limits(best.best.largest, level))
     found = _excitation(result_of(best, clock.monotonic() - began), problem, term, begun)
     return replace(found, form=form, notes=(*found.notes, *notes_of(found)))
 
@@ -214,6 +223,12 @@ def _shared(limits: Constraint, share: float) -> Constraint:
     return SharedLimits(limits.kinds, limits.values, share) if isinstance(limits, JointLimits) else limits
 
 
+def _of_whole_limits(largest: Violation, share: float) -> Violation:
+    """A violation of shared limits as one of the limits themselves: none, where the share leaves room for it."""
+    inside = largest.name.startswith((*KINDS, "torque_speed")) and share * (1.0 + largest.violation) <= 1.0
+    return Violation(0.0, "", 0.0) if inside else largest
+
+
 def _problem(
     robot: Robot, term: Information, limits: list[Constraint], duration: float, shape: tuple[Any, ...], start: Any,
     rest: bool,
@@ -222,7 +237,7 @@ def _problem(
     form, harmonics, control_points = shape
     basis = basis_of(form, harmonics, control_points, degree_of(robot))
     seconds = positive(duration, "duration")
-    points = 2 if form == "spline" else 1
+    points = 3 if form == "spline" else 2
     found = problem_of(robot, start, start, term, limits, seconds, basis.count, basis.degree, points)
     chart = found.chart
     loose = drives_of(robot).floating or tuple(n for place in chart.sought for n in place.names) or chart.stances
@@ -241,16 +256,19 @@ def _problem(
 
 
 def _improved(problem: Problem, curve: Curve, how: How) -> Attempts:
-    """What the first solver that gets further makes of a motion that keeps all limits; it keeps them too."""
-    found = Attempts(how)
+    """What solvers make of a motion that keeps all limits, one after the other until one converges."""
+    found, reached = Attempts(how), curve
     for name in how.names:
-        found.best = None
         found.how = how._replace(names=(name,))
-        found.solve(problem, curve)
-        assert found.best is not None
-        kept = _nearest_kept(problem, curve, found.best.curve, how.tolerance)
-        found.best = found.best._replace(curve=kept, largest=problem.largest_violation(kept))
-        if kept is not curve or how.monitor.reason:
+        for _ in range(AGAIN):
+            begun, found.best, found.starts = reached, None, found.starts + 1
+            found.solve(problem, begun)
+            assert found.best is not None
+            reached = _nearest_kept(problem, begun, found.best.curve, how.tolerance)
+            found.best = found.best._replace(curve=reached, largest=problem.largest_violation(reached))
+            if found.over or reached is begun:
+                break
+        if found.over:
             break
     return found
 
@@ -273,5 +291,9 @@ def _excitation(plan: Plan, problem: Problem, term: Information, begun: list[Cur
     scale = scaled(problem.robot, term.about, term.noise)
     return Excitation(
         **own, information=told.at(plan.curve.points, plan.duration), base=scale.base, sizes=scale.sizes,
-        random=tuple(float(np.linalg.slogdet(told.at(c.points, c.duration))[1]) for c in begun),
+        random=tuple(_log_det(told.at(c.points, c.duration)) for c in begun),
     )  # fmt: skip
+
+
+def _log_det(information: Array) -> float:
+    return float(np.linalg.slogdet(with_prior(information))[1])

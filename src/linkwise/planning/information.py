@@ -34,6 +34,7 @@ from linkwise.scalar import Scalar, sqrt
 
 ROUNDED = 0.05  # rad/s or m/s, over which Coulomb's friction changes its sign in the information
 NOISE = 0.01  # of the limits of effort: the noise of torques if none is given
+PRIOR = NOISE**2  # information from the start: no parameter has a larger effect than the limits of effort
 STATES = 200  # random ones, at which the usual sizes of columns are taken
 USUAL = 1.0, 5.0  # rad/s where there is no limit of speed, and accelerations in parts of speeds a second
 NEARLY = 1e-3  # of an eigenvalue: others that are closer count as being so far away
@@ -236,8 +237,9 @@ def information(criterion: str = "D", about: Any = None, noise: Any = None) -> I
         noise: standard deviation of measured torques: a number, one a drive, or by name; if not given a hundredth of
             the limits of effort.
 
-    It grows with time: give the plan a duration, or `lw.cost.time()` beside it. Coulomb's friction changes its sign
-    within 0.05 rad/s here, so that the information is smooth.
+    Of each parameter it is known from the start that its torques are not larger than the limits of effort; so those of
+    which no motion shows anything do not count. The information grows with time: give the plan a duration, or
+    `lw.cost.time()` beside it. Coulomb's friction changes its sign within 0.05 rad/s here, so that all is smooth.
     """
     if criterion not in CRITERIA:
         raise UnknownNameError("criterion of information", criterion, CRITERIA)
@@ -247,6 +249,14 @@ def information(criterion: str = "D", about: Any = None, noise: Any = None) -> I
             raise InputError(f"information about: expected None, a name or names, got {about!r}.")
         about = several
     return Information(criterion, about, noise)
+
+
+def with_prior(information: Array) -> Array:
+    """The information, and the little that is known before any measurement.
+
+    Without it parameters of which no motion shows anything would decide.
+    """
+    return information + PRIOR * np.eye(len(information))
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +297,7 @@ class Told:
 
     def _judged(self, Y: Array, T: float) -> Judged | None:
         try:
-            return self.criterion(self.matrix(Y, T))
+            return self.criterion(with_prior(self.matrix(Y, T)))
         except np.linalg.LinAlgError:
             return None
 

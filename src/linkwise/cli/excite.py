@@ -37,7 +37,7 @@ WEAKEST = 8  # parameters that are printed
 @robot_argument
 @click.option("--duration", type=ABOVE_ZERO, default=20.0, show_default=True, help="Seconds of one period.")
 @click.option("--about", multiple=True, metavar="WHAT",
-              help="inertia, friction, payload, or a parameter, link or joint. May be repeated; all if not given.")  # fmt: skip
+              help="inertia, friction, payload, or a parameter, link or joint; may be repeated.")  # fmt: skip
 @click.option("--form", type=click.Choice(["fourier", "spline"]), default="fourier", show_default=True)
 @click.option("--harmonics", type=click.IntRange(2, 50), default=5, show_default=True, help="Of a Fourier series.")
 @click.option("--criterion", type=click.Choice(["D", "A", "condition"]), default="D", show_default=True,

@@ -18,6 +18,7 @@ from linkwise.motion.limits import TOLERANCE
 from linkwise.planning import solvers
 from linkwise.planning.attempts import Attempts, How
 from linkwise.planning.bounds import a_robot
+from linkwise.planning.chart import chart_of
 from linkwise.planning.clearance import clearance as apart
 from linkwise.planning.curve import Array, Curve
 from linkwise.planning.drives import drives_of
@@ -71,7 +72,7 @@ class Excitation(Plan):
     @property
     def log_det(self) -> float:
         """The logarithm of the determinant of the information, with what is known before: see `lw.cost.information`."""
-        return _log_det(self.information)
+        return log_det(self.information)
 
     @property
     def condition(self) -> float:
@@ -167,9 +168,9 @@ def excite(
     term, level = information(criterion, about, noise), positive(share, "share", "a number above 0, at most 1")
     if level > 1.0:
         raise InputError(f"share: expected a number above 0, at most 1, got {share!r}.")
-    limits = [_shared(c, level) for c in with_own_limits(subject_to)]
+    limits = [shared(c, level) for c in with_own_limits(subject_to)]
     limits += [] if clearance is None else [apart((), clearance)]
-    problem = _problem(robot, term, limits, duration, (form, harmonics, control_points), start, rest)
+    problem = excitation_problem(robot, term, limits, duration, (form, harmonics, control_points), start, rest)
     whole(tries, "tries", 1), whole(starts, "starts", 1), whole(iterations, "iterations", 1)
     limit = None if time_limit is None else positive(time_limit, "time_limit")
     monitor = solvers.Monitor(1e-6, limit, f"excite {robot.name}", progress, ENOUGH)
@@ -211,15 +212,17 @@ class SharedLimits(JointLimits):
 
 @dataclass(frozen=True)
 class Turn(Constraint):
-    """Positions within half a turn, or as many metres, of the robot's own position."""
+    """Positions within so much of the robot's own position."""
 
+    reach: tuple[float, ...]
     home: tuple[float, ...]
 
     def box(self, robot: Robot) -> tuple[Array, Array]:
-        return np.array(self.home) - REACH, np.array(self.home) + REACH
+        reach, home = np.array(self.reach), np.array(self.home)
+        return home - reach, home + reach
 
 
-def _shared(limits: Constraint, share: float) -> Constraint:
+def shared(limits: Constraint, share: float) -> Constraint:
     return SharedLimits(limits.kinds, limits.values, share) if isinstance(limits, JointLimits) else limits
 
 
@@ -229,27 +232,30 @@ def _of_whole_limits(largest: Violation, share: float) -> Violation:
     return Violation(0.0, "", 0.0) if inside else largest
 
 
-def _problem(
+def excitation_problem(
     robot: Robot, term: Information, limits: list[Constraint], duration: float, shape: tuple[Any, ...], start: Any,
     rest: bool,
 ) -> Problem:  # fmt: skip
     """The problem on the space of closed motions of a form."""
+    chart = chart_of(robot)
+    loose = drives_of(robot).floating or tuple(n for place in chart.sought for n in place.names)
+    if loose:
+        raise InputError(
+            f"excite: expected a robot whose drives and closed forms determine all of its motion, got {robot.name!r}"
+            f" with {loose[0]!r}. Use lw.plan(robot, ..., minimize=lw.cost.information(), duration=...)."
+        )
     form, harmonics, control_points = shape
     basis = basis_of(form, harmonics, control_points, degree_of(robot))
     seconds = positive(duration, "duration")
     points = 3 if form == "spline" else 2
     found = problem_of(robot, start, start, term, limits, seconds, basis.count, basis.degree, points)
     chart = found.chart
-    loose = drives_of(robot).floating or tuple(n for place in chart.sought for n in place.names) or chart.stances
-    if loose:
-        raise InputError(
-            f"excite: expected a robot whose drives and closed forms determine all of its motion, got {robot.name!r}"
-            f" with {loose[0]!r}. Use lw.plan(robot, ..., minimize=lw.cost.information(), duration=...)."
-        )
     at = np.zeros(chart.n) if start is None else found.ends.fixed[0]
     space = space_of(form, basis, harmonics, rest, start is not None), np.tile(at, (basis.count, 1))
     gauss = max(2, -(-DENSITY // (len(basis.breaks) - 1)))
-    turn = Turn(tuple(Random(found, harmonics).home.tolist()))
+    turn = Turn(
+        tuple(np.where(np.isfinite(found.box).any(axis=0), np.inf, REACH)), tuple(Random(found, harmonics).home)
+    )
     return replace(
         found, start=None, goal=None, constraints=(*found.constraints, turn), space=space, gauss=gauss, kernels={}
     )
@@ -291,9 +297,9 @@ def _excitation(plan: Plan, problem: Problem, term: Information, begun: list[Cur
     scale = scaled(problem.robot, term.about, term.noise)
     return Excitation(
         **own, information=told.at(plan.curve.points, plan.duration), base=scale.base, sizes=scale.sizes,
-        random=tuple(_log_det(told.at(c.points, c.duration)) for c in begun),
+        random=tuple(log_det(told.at(c.points, c.duration)) for c in begun),
     )  # fmt: skip
 
 
-def _log_det(information: Array) -> float:
+def log_det(information: Array) -> float:
     return float(np.linalg.slogdet(with_prior(information))[1])

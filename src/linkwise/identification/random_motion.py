@@ -47,7 +47,9 @@ class Random:
         if not found and monitor.reason:
             raise KeyboardInterrupt
         if not found:
-            worst = self.problem.largest_violation(self._curve(self._middle, np.zeros_like(self.home), 0.0))
+            worst = self.problem.largest_violation(
+                self._curve(self._middle, np.zeros((self.problem.basis.count, 1)), 0.0)
+            )
             raise InputError(
                 f"excite: expected limits within which the robot can move, got none of {count} random motions that"
                 f" keeps them; at rest in the middle, {worst}. Try larger limits, a longer duration, or a start."

@@ -34,7 +34,7 @@ from linkwise.scalar import Scalar, sqrt
 
 ROUNDED = 0.05  # rad/s or m/s, over which Coulomb's friction changes its sign in the information
 NOISE = 0.01  # of the limits of effort: the noise of torques if none is given
-PRIOR = NOISE**2  # information from the start: no parameter has a larger effect than the limits of effort
+PRIOR = NOISE**2  # information from the start: the torques of no parameter are more than a hundred times the noise
 STATES = 200  # random ones, at which the usual sizes of columns are taken
 USUAL = 1.0, 5.0  # rad/s where there is no limit of speed, and accelerations in parts of speeds a second
 NEARLY = 1e-3  # of an eigenvalue: others that are closer count as being so far away
@@ -237,7 +237,7 @@ def information(criterion: str = "D", about: Any = None, noise: Any = None) -> I
         noise: standard deviation of measured torques: a number, one a drive, or by name; if not given a hundredth of
             the limits of effort.
 
-    Of each parameter it is known from the start that its torques are not larger than the limits of effort; so those of
+    Of each parameter it is known from the start that its torques are within a hundred times the noise; so those of
     which no motion shows anything do not count. The information grows with time: give the plan a duration, or
     `lw.cost.time()` beside it. Coulomb's friction changes its sign within 0.05 rad/s here, so that all is smooth.
     """

@@ -85,7 +85,8 @@ def _check_bounded(problem: Problem) -> None:
         raise InputError(
             "plan: nothing bounds the time, as a longer motion tells more. Give a duration=..., or add lw.cost.time()."
         )
-    if free and objective.time > 0.0 and not objective.integrals and all(k.orders < 2 for k in problem.along):
+    told = objective.integrals or objective.wholes
+    if free and objective.time > 0.0 and not told and all(k.orders < 2 for k in problem.along):
         raise InputError(
             f"plan: nothing bounds the time. The robot {problem.robot.name!r} has no limits of speed or effort, or you"
             " freed it of them. Give subject_to=lw.limit.joints(velocity=..., effort=...), or a duration=..."

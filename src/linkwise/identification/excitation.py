@@ -30,7 +30,7 @@ from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
 from linkwise.planning.rows import Rows
 from linkwise.planning.setup import degree_of, problem_of
-from linkwise.planning.term_and_constraint import Constraint
+from linkwise.planning.term_and_constraint import Constraint, Term
 from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
 
@@ -233,7 +233,7 @@ def _of_whole_limits(largest: Violation, share: float) -> Violation:
 
 
 def excitation_problem(
-    robot: Robot, term: Information, limits: list[Constraint], duration: float, shape: tuple[Any, ...], start: Any,
+    robot: Robot, term: Term, limits: list[Constraint], duration: float, shape: tuple[Any, ...], start: Any,
     rest: bool,
 ) -> Problem:  # fmt: skip
     """The problem on the space of closed motions of a form."""
@@ -290,9 +290,10 @@ def _nearest_kept(problem: Problem, begun: Curve, ended: Curve, tolerance: float
     return begun
 
 
-def _excitation(plan: Plan, problem: Problem, term: Information, begun: list[Curve]) -> Excitation:
+def _excitation(plan: Plan, problem: Problem, term: Term, begun: list[Curve]) -> Excitation:
     told = problem.objective.wholes[0][1]
     assert isinstance(told, Told)
+    assert isinstance(term, Information)
     own: Mapping[str, Any] = {f.name: getattr(plan, f.name) for f in fields(Plan)}
     scale = scaled(problem.robot, term.about, term.noise)
     return Excitation(

@@ -225,7 +225,7 @@ class Information(Term):
         return Told(sampled([found.rows()]), rule, len(found.base), CRITERIA[self.criterion])
 
 
-def information(criterion: str = "D", about: Any = None, noise: Any = None) -> Information:
+def information(criterion: str = "D", about: Any = None, noise: Any = None) -> Term:
     """What torques along the motion tell about the robot's parameters: smaller for motions that tell more.
 
     Args:

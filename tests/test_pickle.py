@@ -62,6 +62,10 @@ def excited():
     return lw.identification.excite(lw.load("rr"), duration=2.0, harmonics=2, tries=3, iterations=5, progress=False)
 
 
+def watched(observer):
+    return [observer([0, 0], [1, k], [0, 0]) for k in range(3)]
+
+
 def observer():
     return lw.control.momentum_observer(lw.load("rr"), 20.0, 0.01)
 
@@ -342,7 +346,7 @@ ONES = {
     ),
     "observer of contacts": (
         lambda: [observer(), observer().along(*np.zeros((3, 9, 2)))],
-        lambda both: (both[0]([0, 0], [1, 1], [0, 0]), both[0]([0, 0], [1, 2], [0, 0]), both[0].names, both[1]),
+        lambda both: (watched(copy.deepcopy(both[0])), both[0].names, both[1]),
     ),
     "motion of a tool": (moved, lambda m: (m(0.1), m.uses, m.facts["length"])),
     "words of plans": (

@@ -1,7 +1,9 @@
 """Exciting motions: limits are kept, more is told than by random motions, and the promised errors come true."""
 
 import json
+import os
 import pickle
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from linkwise.identification import excite
 from linkwise.identification.curve_space import basis_of, space_of
 from linkwise.identification.excitation import SharedLimits
 from linkwise.planning.information import ROUNDED
+from linkwise.planning.solvers import Monitor
 from support.every_machine import elastic
 from support.pinocchio_bridge import coupling, example, model, to_pin_q
 
@@ -185,10 +188,23 @@ def test_it_pickles_and_prints(told):
     assert again.parameters == told.parameters
 
 
-def test_ctrl_c_and_time_limits_keep_the_best_so_far():
+def test_a_time_limit_keeps_the_best_so_far():
     robot = lw.load("puma560")
     found = excite(robot, **{**QUICK, "tries": 5}, time_limit=0.3)
     assert found.status == "out of time"
+    assert found.largest_violation.violation <= 1e-3
+    assert found.log_det >= max(found.random) - 1e-6
+
+
+@pytest.mark.parametrize("when", ["random motion 3", "3 iterations"])
+def test_ctrl_c_returns_the_best_so_far(monkeypatch, when):
+    def say(monitor, words):
+        if words.startswith(when):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Monitor, "say", say)
+    found = excite(lw.load("puma560"), **QUICK)
+    assert found.status == "interrupted"
     assert found.largest_violation.violation <= 1e-3
     assert found.log_det >= max(found.random) - 1e-6
 

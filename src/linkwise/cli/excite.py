@@ -38,7 +38,8 @@ WEAKEST = 8  # parameters that are printed
 @click.option("--duration", type=ABOVE_ZERO, default=20.0, show_default=True, help="Seconds of one period.")
 @click.option("--about", multiple=True, metavar="WHAT",
               help="inertia, friction, payload, or a parameter, link or joint; may be repeated.")  # fmt: skip
-@click.option("--form", type=click.Choice(["fourier", "spline"]), default="fourier", show_default=True)
+@click.option("--form", type=click.Choice(["fourier", "spline"]), default="fourier", show_default=True,
+              help="A Fourier series, or a B-spline, which often tells more.")  # fmt: skip
 @click.option("--harmonics", type=click.IntRange(2, 50), default=5, show_default=True, help="Of a Fourier series.")
 @click.option("--criterion", type=click.Choice(["D", "A", "condition"]), default="D", show_default=True,
               help="Volume of the errors, sum of their squares, or the condition number.")  # fmt: skip
@@ -70,9 +71,9 @@ def excite(
 
     \b
     Read the answer:
-      log det            of the information about base parameters; one more is a volume of errors e^0.5 times smaller
+      log det            of the information; two more are errors whose volume is e times smaller
       condition number   of the regressor; below 100 is good
-      standard error     by the noise of torques alone, a hundredth of their limits, measured at 100 Hz
+      standard error     by noise of torques, a hundredth of their limits, measured at 100 Hz
 
     Ctrl-C keeps the best motion so far. Exit code 1 means that the motion exceeds a limit.
 

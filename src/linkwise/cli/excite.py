@@ -64,7 +64,7 @@ def excite(
 
     Drive the robot along it, log positions and torques, and identify masses, inertias and friction from the log: errors
     of a motion that was chosen like this are many times smaller than those of a motion that looks lively. The motion
-    ends as it begins, so that it can be repeated. The search begins from the best of 100 random motions.
+    ends as it begins, so that it can be repeated. The search begins from the best of 50 random motions.
 
     With --about payload all but the load at the last link is taken as known, with --about friction all but friction;
     a motion about less takes less time.

@@ -122,7 +122,7 @@ def excite(
     subject_to: Any = None,
     clearance: float | None = None,
     share: float = 0.99,
-    tries: int = 100,
+    tries: int = 50,
     starts: int = 1,
     seed: int = 0,
     solver: str | None = None,
@@ -272,9 +272,9 @@ def _improved(problem: Problem, curve: Curve, how: How) -> Attempts:
             assert found.best is not None
             reached = _nearest_kept(problem, begun, found.best.curve, how.tolerance)
             found.best = found.best._replace(curve=reached, largest=problem.largest_violation(reached))
-            if found.over or reached is begun:
+            if found.over or found.best.clear or reached is begun:
                 break
-        if found.over:
+        if found.over or (found.best and found.best.clear):
             break
     return found
 

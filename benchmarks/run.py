@@ -19,6 +19,7 @@ def main() -> None:
     import closed
     import derivatives
     import elastic
+    import excitation
     import float32
     import forward_dynamics
     import inverse_dynamics
@@ -58,6 +59,7 @@ def main() -> None:
         "clearance": clearance.run,
         "planning": planning.run,
         "obstacles": obstacles.run,
+        "excitation": excitation.run,
         "plans": plans.run,
         "paths": paths.run,
         "standing": standing.run,

@@ -59,6 +59,19 @@ def feedback(q, qd, u):
 
 
 @cache
+def excited():
+    return lw.identification.excite(lw.load("rr"), duration=2.0, harmonics=2, tries=3, iterations=5, progress=False)
+
+
+def watched(observer):
+    return [observer([0, 0], [1, k], [0, 0]) for k in range(3)]
+
+
+def observer():
+    return lw.control.momentum_observer(lw.load("rr"), 20.0, 0.01)
+
+
+@cache
 def looped():
     return lw.compile(FOUR)
 
@@ -355,6 +368,14 @@ ONES = {
     "consistent parameters": (lambda: [weighed(), fitted()], lambda both: [both[0], both[1].values()]),
     "output error": (swung, lambda x: [x.values, x.errors, x.robot]),
     "plan": (planned, lambda p: (p.q(0.1), p.tau(0.1), p.largest_violation, p.duals, p.status, p.duration, p.terms)),
+    "exciting motion": (
+        excited,
+        lambda e: (e.q(0.1), e.log_det, e.condition, e.parameters, e.standard_errors(), repr(e)),
+    ),
+    "observer of contacts": (
+        lambda: [observer(), observer().along(*np.zeros((3, 9, 2)))],
+        lambda both: (watched(copy.deepcopy(both[0])), both[0].names, both[1]),
+    ),
     "motion of a tool": (moved, lambda m: (m(0.1), m.uses, m.facts["length"])),
     "words of plans": (
         lambda: [
@@ -363,6 +384,7 @@ ONES = {
             lw.cost.energy(),
             lw.cost.power(),
             lw.cost.jerk(),
+            lw.cost.information("A", about="friction"),
             lw.limit.joints("effort"),
             lw.limit.joints(velocity=[1.0]),
             lw.cost.function(tension, "mine"),

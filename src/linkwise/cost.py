@@ -3,6 +3,7 @@
 >>> lw.plan(robot, start, goal, minimize=lw.cost.time() + 0.01 * lw.cost.effort())
 """
 
+from linkwise.planning.information import information as information
 from linkwise.planning.terms import effort as effort
 from linkwise.planning.terms import effort_rate as effort_rate
 from linkwise.planning.terms import energy as energy

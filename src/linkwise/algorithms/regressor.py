@@ -29,30 +29,41 @@ def regressor(
 
     Source: [Khalil] section 3.2 recalls that the model is linear in these parameters.
     """
+    driven = torque_columns(machine, (q, qd, qdd), world)
+    return ([x for row in zip(*driven, strict=True) for x in row],)
+
+
+def torque_columns(
+    machine: AnyMachine,
+    motion: tuple[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]],
+    world: World,
+    coulomb: Callable[[Scalar], Scalar] = sign,
+) -> list[list[Scalar]]:
+    """The columns of `regressor`, each (nu), with Coulomb's friction of any law of the speed."""
+    q, qd, qdd = motion
     at = machine.at(q)
     tree, (qd, qdd) = at.tree, at.led(qd, qdd)
-    motion = accelerations(tree, at.q, qd, qdd, world)
+    moved = accelerations(tree, at.q, qd, qdd, world)
     columns: list[list[Scalar]] = []
     for i in tree.linked:
         body = tree.bodies[i]
         back = body.of_link.inverse()
         for unit in UNIT_INERTIAS:
-            wrench = unit.seen_from(back.R, back.p).force(motion.v_dot[i], motion.U[i])
-            columns.append(carried_inwards(tree, motion, i, wrench))
+            wrench = unit.seen_from(back.R, back.p).force(moved.v_dot[i], moved.U[i])
+            columns.append(carried_inwards(tree, moved, i, wrench))
     for i in tree.linked:
         body = tree.bodies[i]
         spinning = [r for r in tree.rotors if r.drives == i]
         if spinning:
-            columns.append(_rotor_column(tree, motion, spinning[0], qd, qdd))
+            columns.append(_rotor_column(tree, moved, spinning[0], qd, qdd))
         else:
             columns.append(_own(tree, body.elastic or body, qdd, _same))
         columns.append(_own(tree, body, qd, _same))
-        columns.append(_own(tree, body, qd, sign))
+        columns.append(_own(tree, body, qd, coulomb))
     for _, e in tree.elastic_bodies:
         columns.append(_own(tree, e, qd, _same))
-        columns.append(_own(tree, e, qd, sign))
-    driven = [at.drives(column) for column in columns]
-    return ([x for row in zip(*driven, strict=True) for x in row],)
+        columns.append(_own(tree, e, qd, coulomb))
+    return [at.drives(column) for column in columns]
 
 
 UNIT_INERTIAS = [Inertia.of_parameters(*(1.0 if j == k else 0.0 for j in range(10))) for k in range(10)]

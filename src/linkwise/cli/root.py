@@ -14,6 +14,7 @@ from linkwise.cli.bench import bench
 from linkwise.cli.check import check
 from linkwise.cli.completion import completion
 from linkwise.cli.convert import convert
+from linkwise.cli.excite import excite
 from linkwise.cli.export import export
 from linkwise.cli.formulas import formulas
 from linkwise.cli.info import info
@@ -91,6 +92,7 @@ def cli() -> None:
       linkwise log measured.csv --plot log.png         what did the sensors measure?
       linkwise simulate arm.urdf --plot fall.png       how does it move, left alone?
       linkwise plan rr fast.toml --plot fast.png       how should it move?
+      linkwise excite arm.urdf -o excite.csv           which motion tells most about it?
       linkwise walk --speed 1.4 --film walk.png        how does a person walk?
       linkwise view arm.urdf swing.csv                 what does it look like?
       linkwise show arm.urdf --simulate                pull it with the mouse
@@ -112,7 +114,8 @@ def reproduce(arguments: tuple[str, ...]) -> None:
 
 
 COMMANDS = (
-    info, torque, log, simulate, plan, walk, view, show, formulas, export, check, convert, robots, bench, completion,
+    info, torque, log, simulate, plan, excite, walk, view, show, formulas, export, check, convert, robots, bench,
+    completion,
     reproduce,
 )  # fmt: skip
 for command in COMMANDS:

@@ -1,5 +1,7 @@
 """From logs to models: parameters of a robot from what its sensors measured."""
 
+from linkwise.identification.excitation import Excitation as Excitation
+from linkwise.identification.excitation import excite as excite
 from linkwise.identification.nonlinear import NonlinearFriction as NonlinearFriction
 from linkwise.identification.nonlinear import nonlinear_friction as nonlinear_friction
 from linkwise.identification.output_error import OutputError as OutputError

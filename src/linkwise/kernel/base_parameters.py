@@ -78,7 +78,7 @@ class BaseParameters:
         return self._kernel(q, qd, qdd)[..., self.kept]
 
 
-def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
+def base_parameters(robot: Robot, *, among: Sequence[int] | None = None, seed: int = 0) -> BaseParameters:
     """The base parameters of a robot, from its regressor at random states.
 
     Links nearer the base come first, so that a parameter is grouped with those of the links that carry it. Within a
@@ -87,6 +87,8 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
 
     Args:
         robot: fixed or floating, with loops too; springs do not count.
+        among: places, in `robot.parameters()`, of those that are not known; all if not given. The known ones are in
+            no group.
         seed: of the random states.
 
     Source: the numerical method of Gautier (1991), with columns tested against the span of those kept before them.
@@ -96,11 +98,12 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
     refuse_wheels(robot, "base_parameters", "Its regressor is one of lw.compile(robot).")
     count, inertial = len(robot.parameter_names), 10 * len(robot.moving_links)
     rows = max(8, -(-3 * count // max(1, robot.nu)))
-    q = _positions(robot, rng, rows)
+    q = random_positions(robot, rng, rows)
     qd, qdd = rng.normal(size=(2, len(q), robot.nv)) * 3.0
     Y = kernel(q, qd, qdd).reshape(-1, count)
     size = np.linalg.norm(Y, axis=0)
-    scale = np.where(size > DEPENDENT * max(size.max(initial=0.0), 1.0), size, np.inf)
+    asked = np.isin(np.arange(count), range(count) if among is None else list(among))
+    scale = np.where(asked & (size > DEPENDENT * max(size.max(initial=0.0), 1.0)), size, np.inf)
     unit = Y / scale
     links = [range(k, k + 10) for k in range(0, inertial, 10)]
     kept = _independent(unit, [*links, *([k] for k in range(inertial, count))])
@@ -111,11 +114,11 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
         beta = np.linalg.lstsq(unit[:, kept], unit[:, others], rcond=None)[0]
         beta[np.abs(beta) < ROUND_OFF] = 0.0
         mapping[:, others] = _rounded(beta / scale[kept][:, None] * scale[others])
-    lost = tuple(robot.parameter_names[k] for k in range(count) if not np.isfinite(scale[k]))
+    lost = tuple(robot.parameter_names[k] for k in np.flatnonzero(asked) if not np.isfinite(scale[k]))
     return BaseParameters(robot, np.array(kept, dtype=np.intp), mapping, lost, kernel)
 
 
-def _positions(robot: Robot, rng: np.random.Generator, rows: int) -> NDArray[np.float64]:
+def random_positions(robot: Robot, rng: np.random.Generator, rows: int) -> NDArray[np.float64]:
     """Random positions; where loops have to close, those around the reference that do, and hold what follows well."""
     if not robot.follows:
         return rng.uniform(-np.pi, np.pi, (rows, robot.nq))

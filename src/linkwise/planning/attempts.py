@@ -132,6 +132,12 @@ class Attempts:
             self.least.append(found.violation)
 
     @property
+    def rank(self) -> tuple[bool, float, float]:
+        """By which attempts are compared, the least is best."""
+        assert self.best is not None
+        return self.best.rank
+
+    @property
     def status(self) -> str:
         """How it went, in a word; a solver's own word that there is no motion is none."""
         assert self.best is not None

@@ -14,6 +14,7 @@ import numpy as np
 from linkwise._version import __version__
 from linkwise.errors import InputError
 from linkwise.files import arrays, reading, replacing
+from linkwise.motion import joint_trajectory
 from linkwise.planning.carrier import POSE, Carrier
 from linkwise.planning.chart import chart_of
 from linkwise.planning.curve import Basis, Curve
@@ -24,6 +25,8 @@ from linkwise.planning.stance import Stance, checked
 from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
 from linkwise.table import SUFFIXES, checked_suffix, write
+
+STEP = 0.01  # s between points of a message, if none is given
 
 
 class Meta(msgspec.Struct):
@@ -49,8 +52,12 @@ class Meta(msgspec.Struct):
 
 
 def save(plan: Plan, path: Any, step: float | None = None) -> None:
-    """Write a plan: its curve with all that is known of it into an .npz file, else columns."""
-    if checked_suffix(path, SUFFIXES) != ".npz":
+    """Write a plan: its curve with all that is known of it into an .npz file, a message of controllers, or columns."""
+    form = checked_suffix(path, (*SUFFIXES, *joint_trajectory.SUFFIXES))
+    if form in joint_trajectory.SUFFIXES:
+        joint_trajectory.write(path, joint_trajectory.joint_trajectory(plan.robot.rigid(), plan.columns(step or STEP)))
+        return
+    if form != ".npz":
         write(path, plan.columns(step))
         return
     base = {"base": plan.carrier.rows} if plan.carrier else {}

@@ -170,6 +170,46 @@ class PointKernel:
         return self._program("plan_rows_and_slopes", [*ports, *by_time], results)
 
     @cached_property
+    def weighted(self) -> Callable[..., Array]:
+        """(z, data, *time, weights) -> the gradient of the weighted sum of rows (orders * n), by time too where timed.
+
+        One sweep backwards: much less than the derivatives of all rows where there are many.
+        """
+        weights = self._further("weight", self.count)
+        ports = [Port("slope", (len(self._variables),))]
+        slope = gradient(self._sum(weights), self._variables)
+        return function(self._program("plan_weighted", ports, [slope], [(Port("weights", (self.count,)), weights)]))
+
+    @cached_property
+    def changes(self) -> Callable[..., Array]:
+        """(z, data, *time) -> derivatives of rows in all directions of z, and of time where timed (directions, count).
+
+        A function of one direction is compiled and called for all, as `second` does.
+        """
+        wide = len(self._variables)
+        direction = self._further("direction", wide)
+        ports = [Port("change", (self.count,))]
+        moved = along(self._traced.values, self._variables, direction)
+        change = function(self._program("plan_change", ports, [moved], [(Port("direction", (wide,)), direction)]))
+        units = np.eye(wide)
+
+        def changes(z: Array, data: Array, *time: Array) -> Array:
+            return change(z[..., None, :, :], data[..., None, :], *(t[..., None] for t in time), units)
+
+        return changes
+
+    @property
+    def _variables(self) -> list[Node]:
+        """What rows are differentiated by: the motion, and the time where it matters."""
+        return [*self._traced.z[: self.orders * self.n], *([self._traced.t] if self.timed else [])]
+
+    def _further(self, name: str, count: int) -> tuple[Node, ...]:
+        return tuple(self._traced.graph.input(f"{name}{k + 1}") for k in range(count))
+
+    def _sum(self, weights: Sequence[Node]) -> Any:
+        return sum((w * v for w, v in zip(weights, self._traced.values, strict=True)), 0.0)
+
+    @cached_property
     def second(self) -> Callable[..., tuple[Array, Array]]:
         """(z, data, *time, weights) -> gradient (orders * n) and second derivatives (square) of the weighted sum.
 
@@ -178,13 +218,11 @@ class PointKernel:
         A function of one direction is compiled and called for all: the whole matrix would be a program many times as
         large, and hardly faster.
         """
-        graph, every, _, t, values, *_ = self._traced
-        z = [*every[: self.orders * self.n], *([t] if self.timed else [])]
+        z = self._variables
         wide = len(z)
-        weights = [graph.input(f"weight{k + 1}") for k in range(self.count)]
-        direction = [graph.input(f"direction{k + 1}") for k in range(wide)]
-        slope = gradient(sum((w * v for w, v in zip(weights, values, strict=True)), 0.0), z)
-        extra = [(Port("weights", (self.count,)), tuple(weights)), (Port("direction", (wide,)), tuple(direction))]
+        weights, direction = self._further("weight", self.count), self._further("direction", wide)
+        slope = gradient(self._sum(weights), z)
+        extra = [(Port("weights", (self.count,)), weights), (Port("direction", (wide,)), direction)]
         ports = [Port("slope", (wide,)), Port("change", (wide,))]
         change = function(self._program("plan_bend", ports, [slope, along(slope, z, direction)], extra))
         units = np.eye(wide)

@@ -108,11 +108,12 @@ def plan(
         found = Attempts(how).on(problem, guess)
     finally:
         monitor.done()
-    result = _result(found, clock.monotonic() - began)
+    result = result_of(found, clock.monotonic() - began)
     return replace(result, notes=notes_of(result))
 
 
-def _result(found: Attempts, seconds: float) -> Plan:
+def result_of(found: Attempts, seconds: float) -> Plan:
+    """The plan of the best that was found."""
     assert found.best is not None
     best, monitor = found.best, found.how.monitor
     problem, program = best.problem, best.program
@@ -122,6 +123,7 @@ def _result(found: Attempts, seconds: float) -> Plan:
     terms = dict(zip(names, program.terms(x).tolist(), strict=True))
     if problem.objective.time:
         terms["time"] = best.curve.duration
+    terms |= {w.label: w.value(best.curve.points, best.curve.duration) for _, w in problem.objective.wholes}
     facts = {
         "solver": best.solver, "iterations": monitor.iterations, "rounds": best.rounds, "seconds": seconds,
         "seconds_in_functions": found.seconds, "variables": program.n, "rows": program.m,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from linkwise.algorithms.elastic_feedforward import Motors, motors_of_motion
 from linkwise.algorithms.force_rates import force_rates
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics, joint_wrenches
 from linkwise.algorithms.kinematics import link_velocities, world_poses
+from linkwise.algorithms.regressor import torque_columns
 from linkwise.errors import UnknownNameError
 from linkwise.jet import Jet
 from linkwise.mechanism.machine import AnyMachine, machine_of
@@ -192,6 +193,22 @@ class Point:
         """Torques of the drives, in the order of `Drives.names`; where drives are elastic those of their motors."""
         return [self._forces[k] for k in self._drives.places]
 
+    def regressor(self, coulomb: Callable[[Scalar], Scalar]) -> list[list[Scalar]]:
+        """Torques as linear functions of `robot.parameters()`: for each parameter a column (nu).
+
+        `coulomb` is the law of Coulomb's friction, a function of the speed.
+        """
+        return torque_columns(self._machine(self.tree), self._state, self._world(self.tree), coulomb)
+
+    @cached_property
+    def _state(self) -> tuple[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]]:
+        """Positions, velocities and accelerations, of motors behind springs too."""
+        q, qd, qdd = self._motion[:3]
+        if self._drives.levels:
+            motors = self._motors(0).theta
+            return [*q, *motors[0]], [*qd, *motors[1]], [*qdd, *motors[2]]
+        return q, qd, qdd
+
     @cached_property
     def base_wrench(self) -> list[Scalar]:
         """What would have to push a floating base that nothing drives: zero in a motion that exists.
@@ -263,11 +280,8 @@ class Point:
     @cached_property
     def _wrenches(self) -> list[list[Scalar]]:
         """Through the joints that move, and through those that were cut."""
-        state = self._motion[:3]
-        if self._drives.levels:
-            state = [[*x, *motors] for x, motors in zip(state, self._motors(0).theta, strict=True)]
         machine, world = self._machine(self.tree), self._world(self.tree)
-        _, through, cut = joint_wrenches.function(machine, *state, world=world)
+        _, through, cut = joint_wrenches.function(machine, *self._state, world=world)
         six = [*through, *cut]
         return [six[k : k + 6] for k in range(0, len(six), 6)]
 

@@ -17,13 +17,14 @@ from linkwise.planning.contact_rows import contact_rows
 from linkwise.planning.curve import Array, Basis
 from linkwise.planning.ends import Ends, State, ends
 from linkwise.planning.free_base import free_base_rows
+from linkwise.planning.joint_limits import STRICT
 from linkwise.planning.kernels import Surroundings, surroundings
 from linkwise.planning.loop_closure import closure_rows
 from linkwise.planning.nearness import Nearness
 from linkwise.planning.rows import LinearRows, Rows
 from linkwise.planning.term_and_constraint import Constraint, Sum
 from linkwise.planning.transcription import Transcription
-from linkwise.planning.variables import Calm, Objective, Variables
+from linkwise.planning.variables import Calm, Objective, Spanned, Variables
 from linkwise.robot.robot import Robot
 
 GAUSS = 5  # points of integrals in a span
@@ -50,6 +51,9 @@ class Problem(Transcription):
         kernels: those made so far; problems that differ in curve and duration alone share them.
         given_chart: what the numbers on splines are, in which both ends are given; those of `chart_of` without it.
         environment: how the base moves, and what pushes the robot from outside.
+        space: directions (count, k) and an origin (count, n) of control points that are free, where not all are; bounds
+            of positions are rows of instants then.
+        gauss: points of integrals in every span.
     """
 
     robot: Robot
@@ -64,6 +68,8 @@ class Problem(Transcription):
     kernels: dict[Any, Any] = field(default_factory=dict)
     given_chart: Chart | None = None
     environment: Environment = field(default_factory=Environment)
+    space: tuple[Array, Array] | None = None
+    gauss: int = GAUSS
 
     @cached_property
     def chart(self) -> Chart:
@@ -89,7 +95,8 @@ class Problem(Transcription):
         ends = [(x or State(qd=None)).values(self.chart, "end") for x in (self.start, self.goal)]
         base = free_base_rows(self.chart, self.basis, ends[0][:2], self.environment)
         asked = [r for c in self.constraints for r in c.rows(self.robot)]
-        return [*asked, *self.ends.rows, *closure, *base, *contact_rows(self.chart, self.basis, *ends)]
+        held = [_held(self.chart, *self.box)] if self.space else []
+        return [*asked, *held, *self.ends.rows, *closure, *base, *contact_rows(self.chart, self.basis, *ends)]
 
     @property
     def exact(self) -> bool | None:
@@ -118,7 +125,7 @@ class Problem(Transcription):
         How contacts share what they hold it may leave open: solvers then stay where they are.
         """
         found = replace(self._objective(self.minimize), damping=DAMPING if self.chart.stances else 0.0)
-        if found.integrals:
+        if found.integrals or found.wholes:
             return found
         ends = self.ends.fixed[[0, -1], : self.chart.moving]
         size = float(np.nan_to_num(np.ptp(ends, axis=0)).max(initial=0.0)) or 1.0
@@ -142,7 +149,7 @@ class Problem(Transcription):
 
     @property
     def quadrature(self) -> tuple[Array, Array]:
-        return self.basis.gauss(GAUSS)
+        return self.basis.gauss(self.gauss)
 
     @cached_property
     def grid(self) -> Array:
@@ -154,13 +161,17 @@ class Problem(Transcription):
 
     def variables(self, guess: float) -> Variables:
         """The variables; a free duration stays near the guess."""
+        shortest, longest = self.longest or (guess / REACH, guess * REACH)
+        if self.duration is not None:
+            shortest = longest = self.duration
+        if self.space:
+            free = np.full(self.basis.count * self.chart.n, np.inf)
+            ends = np.append(-free, shortest), np.append(free, longest)
+            return Spanned(self.basis, self.chart.n, *ends, *self.space)
         lower, upper = (np.tile(b, (self.basis.count, 1)) for b in self.box)
         fixed = np.isfinite(self.ends.fixed)
         self._check_ends(fixed, lower, upper)
         lower[fixed] = upper[fixed] = self.ends.fixed[fixed]
-        shortest, longest = self.longest or (guess / REACH, guess * REACH)
-        if self.duration is not None:
-            shortest = longest = self.duration
         return Variables(
             self.basis, self.chart.n, np.append(lower.ravel(), shortest), np.append(upper.ravel(), longest)
         )
@@ -175,3 +186,11 @@ class Problem(Transcription):
                 f"{which}: joint {self.chart.names[j]!r} is to be at {at:g}, outside of its limits"
                 f" {lower[k, j]:g} to {upper[k, j]:g}. Choose another {which}."
             )
+
+
+def _held(chart: Chart, lower: Array, upper: Array) -> Rows:
+    """Bounds of positions at instants, for curves that the bounds of control points do not hold."""
+    at = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper)).tolist()
+    low, high = lower[at], upper[at]
+    size = STRICT * np.where(np.isfinite(high - low), high - low, 1.0)
+    return Rows("position", tuple(chart.names[k] for k in at), lambda p: [p.numbers[0][k] for k in at], low, high, size)

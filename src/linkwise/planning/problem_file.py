@@ -17,6 +17,7 @@ from linkwise.formats.toml import check_whole_numbers, parsed
 from linkwise.planning import constraints, contact, terms, tool
 from linkwise.planning.clearance import Clearance, clearance
 from linkwise.planning.ends import State
+from linkwise.planning.information import information
 from linkwise.planning.joint_limits import KINDS, joints
 from linkwise.planning.term_and_constraint import Sum, Term
 from linkwise.robot.geometry import Shape
@@ -29,6 +30,7 @@ TERMS: dict[str, Callable[..., Term]] = {
     "power": terms.power,
     "energy": terms.energy,
     "jerk": terms.jerk,
+    "information": information,
     "reaction": terms.reaction,
     "tool_path": terms.tool_path,
 }

@@ -69,8 +69,8 @@ class Program:
     ) -> None:
         self.variables, self.objective, self.samples, self.linear = variables, objective, list(samples), list(linear)
         self.exact = variables.time_is_free if exact is None else exact
-        self.n = len(variables.free)
-        self.lower, self.upper = variables.lower[variables.free], variables.upper[variables.free]
+        self.lower, self.upper = variables.bounds
+        self.n = len(self.lower)
         self.seconds = 0.0
         self._last: dict[Any, Any] = {}
         self._x: Array | None = None
@@ -85,29 +85,33 @@ class Program:
             _ = s.kernel.values, s.kernel.first
             if second and (s in bent or (self.exact and s in self.samples)):
                 _ = s.kernel.second
+        for _, whole in self.objective.wholes:
+            whole.prepare()
 
     # ---- structure
 
     @cached_property
-    def _structure(self) -> tuple[Index, Index, Index]:
-        """Rows and columns of the jacobian, and which of all derivatives they are."""
+    def _structure(self) -> tuple[Index, Index, Callable[[Array], Array]]:
+        """Rows and columns of the jacobian, and how its values follow from all derivatives."""
         rows, columns, at = self._laid.derivatives(self._laid.hard)
-        free = self.variables.place[columns] >= 0
-        return rows[free], self.variables.place[columns[free]], at[free]
+        own, variables, chosen = self.variables.entries(rows, columns, self.m)
+        return own, variables, lambda slopes: chosen(slopes[at])
 
     jac_rows: Index = property(lambda self: self._structure[0])  # type: ignore[assignment]
     jac_columns: Index = property(lambda self: self._structure[1])  # type: ignore[assignment]
 
     @cached_property
     def _pattern(self) -> tuple[Index, Index]:
-        """The lower triangle of the hessian: control points of one span, and the duration with all."""
+        """The lower triangle of the hessian: control points of one span, and the duration with all.
+
+        What depends on the whole motion couples all of them.
+        """
         b, n = self.variables.basis, self.variables.joints
         span = np.arange(b.count).repeat(n)
         near = np.abs(span[:, None] - span[None, :]) <= b.degree
         whole = np.ones((len(span) + 1, len(span) + 1), dtype=bool)
-        whole[:-1, :-1] = near
-        free = self.variables.free
-        r, c = np.nonzero(np.tril(whole[np.ix_(free, free)]))
+        whole[:-1, :-1] = near | bool(self.objective.wholes)
+        r, c = np.nonzero(np.tril(self.variables.coupled(whole)))
         return r, c
 
     hess_rows: Index = property(lambda self: self._pattern[0])  # type: ignore[assignment]
@@ -144,7 +148,7 @@ class Program:
     def f(self, x: Array) -> float:
         (P, T), o = self._split(x), self.objective
         total = o.time * T + sum(i.value(self._values(x, i.samples), T) for i in o.integrals)
-        total += sum(pull.value(P, T) for pull in o.pulls)
+        total += sum(pull.value(P, T) for pull in o.pulls) + sum(w * whole.value(P, T) for w, whole in o.wholes)
         if len(self._laid.soft):
             total += float(np.sum(self._laid.prices[self._laid.soft] * self._broken(x) ** 2))
         return total
@@ -173,9 +177,11 @@ class Program:
             total[-1] += by_time + i.value(first.values, 1.0)
         for pull in o.pulls:
             pull.add_gradient(P, T, total)
+        for factor, whole in o.wholes:
+            whole.add_gradient(P, T, factor, total)
         if len(self._laid.soft):
             total += self._broken_slopes(x).T @ (2.0 * self._laid.prices[self._laid.soft] * self._broken(x))
-        return total[self.variables.free]
+        return self.variables.gradient(total)
 
     @_timed
     def g(self, x: Array) -> Array:
@@ -184,14 +190,14 @@ class Program:
     @_timed
     def jacobian(self, x: Array) -> Array:
         """The values at `jac_rows`, `jac_columns`."""
-        return self._slopes(x)[self._structure[2]]
+        return self._structure[2](self._slopes(x))
 
     @_timed
     def hessian(self, x: Array, sigma: float, multipliers: Array) -> Array:
         """The values at `hess_rows`, `hess_columns` of the second derivatives of sigma f + multipliers . g.
 
         Exact, or where the duration is fixed by Gauss and Newton: of squared terms the products of first derivatives
-        alone, and nothing of rows.
+        alone, and nothing of rows. What depends on the whole motion has its own way.
         """
         P, T = self._split(x)
         H = np.zeros((len(self.variables.lower),) * 2)
@@ -206,8 +212,7 @@ class Program:
                 if np.any(weights):
                     s.curvature(P, T, weights, H)
                 at += s.count
-        free = self.variables.free
-        return H[free[self.hess_rows], free[self.hess_columns]]
+        return self.variables.curvature(H, self.hess_rows, self.hess_columns)
 
     def _add_curvature(self, x: Array, sigma: float, H: Array) -> None:
         """Add second derivatives of the objective; of broken rows by Gauss and Newton."""
@@ -216,6 +221,8 @@ class Program:
             i.add_curvature(P, T, self._first(x, i.samples), sigma, self.exact, H)
         for pull in o.pulls:
             pull.add_curvature(P, T, sigma, H)
+        for factor, whole in o.wholes:
+            whole.add_curvature(P, T, sigma * factor, H)
         if len(self._laid.soft):
             active = np.flatnonzero(self._broken(x))
             J = self._broken_slopes(x)[active]

@@ -317,10 +317,12 @@ class Plan(Sampled):
     # ---- files and pictures
 
     def save(self, path: str | PathLike[str], step: float | None = None) -> None:
-        """Write all to an .npz file that `Plan.load` takes back, or columns to a .csv or .parquet file.
+        """Write all to an .npz file that `Plan.load` takes back, columns to a .csv or .parquet file, or a ROS message.
+
+        A .yaml or .json file has a trajectory_msgs/JointTrajectory, for controllers.
 
         Args:
-            path: ends in .npz, .csv or .parquet.
+            path: ends in .npz, .csv, .parquet, .yaml, .yml or .json.
             step: seconds between rows of columns, such as a controller's period.
         """
         from linkwise.planning.files import save

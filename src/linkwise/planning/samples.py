@@ -137,14 +137,43 @@ class Samples:
         total = np.bincount(self.columns.ravel(), flat, minlength=size)
         return total.astype(float), float(np.sum(first.by_time * weights))
 
+    def weighted(self, P: Array, T: float, weights: Array) -> tuple[Array, float]:
+        """The gradient of sum weights * rows, as `gathered` has it, by one sweep backwards at each instant."""
+        inputs = self._inputs(P, T)
+        slope = self.kernel.weighted(*inputs, weights)
+        wide = self.kernel.n * self.kernel.orders
+        by_points = self._onto_points(slope[:, :wide].reshape(len(slope), -1, self.kernel.n), T)
+        return by_points.ravel(), float(np.sum(slope * self._drift(inputs[0], T)))
+
+    def changes(self, P: Array, T: float) -> Array:
+        """Derivatives of rows by the motion at their instant, order after order, by time too if timed (n, z, count)."""
+        return self.kernel.changes(*self._inputs(P, T))
+
+    def of_changes(self, changes: Array, P: Array, T: float) -> Array:
+        """Sums over instants of what has been made of `changes` (n, z, ...), by control points and T (numbers, ...)."""
+        n, D, shape = self.kernel.n, self.kernel.orders, changes.shape[2:]
+        flat = changes.reshape(len(changes), changes.shape[1], -1)
+        by_time = np.einsum("iz,izk->k", self._drift(self.motion(P, T), T), flat)
+        by_motion = flat[:, : D * n].reshape(len(flat), D, -1)
+        by_points = self._onto_points(by_motion, T).reshape(self.basis.count * n, -1)
+        return np.concatenate([by_points, by_time[None]]).reshape(-1, *shape)
+
+    def _onto_points(self, slopes: Array, T: float) -> Array:
+        """The sum over instants and orders of slopes (n, orders, ...) by control points (count, ...)."""
+        scaled = slopes * self._powers(T)[:, None]
+        return self._matrix.T @ scaled.reshape(len(self._matrix), -1)
+
+    def _drift(self, z: Array, T: float) -> Array:
+        """How the motion at the instants, and the time if it matters, change with T (n, z)."""
+        drift = (-z * self.orders[:, None] / T).reshape(len(z), -1)
+        return np.hstack([drift, self.s[:, None]]) if self.kernel.timed else drift
+
     def curvature(self, P: Array, T: float, weights: Array, into: Array) -> None:
         """Add the second derivatives of sum weights * rows to `into`, a matrix over all variables, T the last."""
         inputs, n, D = self._inputs(P, T), self.kernel.n, self.kernel.orders
         z, wide = inputs[0], n * D
         slope, H = self.kernel.second(*inputs, weights)
-        drift = (-z * self.orders[:, None] / T).reshape(len(z), -1)
-        if self.kernel.timed:
-            drift = np.hstack([drift, self.s[:, None]])
+        drift = self._drift(z, T)
         g, powers = slope[:, :wide].reshape(-1, D, n), self._powers(T)
         bend = np.einsum("iab,ib->ia", H, drift)
         twice = float(np.sum(bend * drift) + np.sum(g * z * (self.orders * (self.orders + 1.0))[:, None]) / T**2)

@@ -48,7 +48,7 @@ def problem_of(
     stands = any(isinstance(c, Contact) for c in constraints)
     chart, begin, end = ends_of(robot, begin, end, [c.ranges(robot) for c in constraints], stands)
     chart = with_contacts(chart, constraints, begin, end, base_motion)
-    basis = space(_degree(chart.robot) if degree is None else degree, count, chart)
+    basis = space(degree_of(chart.robot) if degree is None else degree, count, chart)
     environment = Environment.of(robot, base_of(constraints, robot, seconds, base_motion), external)
     problem = Problem(
         chart.robot, begin, end, terms, constraints, basis, seconds, between, points, {}, chart, environment
@@ -65,7 +65,7 @@ def problem_of(
     return problem
 
 
-def _degree(robot: Robot) -> int:
+def degree_of(robot: Robot) -> int:
     """Of curves on which rates of torques have no jumps; the same whatever is limited, so that times compare."""
     return min(4 + 2 * drives_of(robot).levels, HIGHEST)
 
@@ -81,7 +81,12 @@ def _check_robot(robot: Any) -> None:
 def _check_bounded(problem: Problem) -> None:
     """Refuse to find the least time of a motion that nothing slows down."""
     free, objective = problem.duration is None and problem.longest is None, problem.objective
-    if free and objective.time > 0.0 and not objective.integrals and all(k.orders < 2 for k in problem.along):
+    if free and objective.wholes and not objective.time and not objective.integrals:
+        raise InputError(
+            "plan: nothing bounds the time, as a longer motion tells more. Give a duration=..., or add lw.cost.time()."
+        )
+    told = objective.integrals or objective.wholes
+    if free and objective.time > 0.0 and not told and all(k.orders < 2 for k in problem.along):
         raise InputError(
             f"plan: nothing bounds the time. The robot {problem.robot.name!r} has no limits of speed or effort, or you"
             " freed it of them. Give subject_to=lw.limit.joints(velocity=..., effort=...), or a duration=..."

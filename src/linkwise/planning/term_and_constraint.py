@@ -23,6 +23,10 @@ class Term:
         """The quantities, a weight for each, and whether they are squared."""
         raise NotImplementedError
 
+    def whole(self, robot: Robot, sampled: Callable[[Sequence[Rows]], Any], rule: Array) -> Any:
+        """What depends on the motion as a whole, a `Whole`, where the term is no integral; else None."""
+        return None
+
     def __add__(self, other: Any) -> Sum:
         return Sum.of(self) + other
 

@@ -140,14 +140,17 @@ class Transcription:
 
     def _objective(self, minimize: Sum) -> Objective:
         s, rule = self.quadrature
-        return Objective.of(
-            minimize, self.robot, lambda rows: Samples(self._kernel("objective", rows), self.basis, s), rule
-        )
+
+        def sampled(rows: Sequence[Rows], key: Any = "objective") -> Samples:
+            return Samples(self._kernel(key, rows), self.basis, s)
+
+        return Objective.of(minimize, self.robot, sampled, rule)
 
     @property
     def orders(self) -> int:
         """How many derivatives of positions matter, the positions counted."""
-        kernels = [*(i.samples.kernel for i in self.objective.integrals), *self.along]
+        sampled = [i.samples for i in self.objective.integrals] + [w.samples for _, w in self.objective.wholes]
+        kernels = [*(s.kernel for s in sampled), *self.along]
         return max((k.orders for k in kernels), default=1)
 
     # ---- variables and programs

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.planning.curve import Array, Basis, Curve, Index
-from linkwise.planning.rows import Rows
 from linkwise.planning.samples import First, Samples
 from linkwise.planning.term_and_constraint import Sum
 from linkwise.planning.terms import Time
@@ -45,6 +44,31 @@ class Variables:
         place = np.full(len(self.lower), -1)
         place[self.free] = np.arange(len(self.free))
         return place
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """Of the variables."""
+        return self.lower[self.free], self.upper[self.free]
+
+    def gradient(self, every: Array) -> Array:
+        """By the variables, from the derivatives by all numbers."""
+        return every[self.free]
+
+    def entries(self, rows: Index, columns: Index, m: int) -> tuple[Index, Index, Callable[[Array], Array]]:
+        """Rows and columns of a sparse jacobian by the variables, and how its values follow from those by all numbers.
+
+        Those stand at `rows` of m, and at `columns`.
+        """
+        kept = self.place[columns] >= 0
+        return rows[kept], self.place[columns[kept]], lambda values: values[kept]
+
+    def coupled(self, every: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which pairs of variables have second derivatives, from those of all numbers."""
+        return every[np.ix_(self.free, self.free)]
+
+    def curvature(self, every: Array, rows: Index, columns: Index) -> Array:
+        """Second derivatives by pairs of variables, from those by all numbers."""
+        return every[self.free[rows], self.free[columns]]
 
     @property
     def time_is_free(self) -> bool:
@@ -93,6 +117,73 @@ class Variables:
         """The variables of a motion, moved into their bounds."""
         every = np.append(curve.points.ravel(), curve.duration)
         return np.clip(every, self.lower, self.upper)[self.free]
+
+
+@dataclass(frozen=True, eq=False)
+class Spanned(Variables):
+    """Variables of curves in a space of their own: control points are `origin + space @ y`, y (k, joints).
+
+    A Fourier series is such a space of splines, and so are motions that begin and end alike. Bounds of control points
+    say nothing here.
+
+    Args:
+        space: its directions (count, k), the same for every joint.
+        origin: control points (count, joints).
+        reach: bounds of y, flat, where there are any.
+    """
+
+    space: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    origin: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    reach: tuple[Array, Array] | None = None
+
+    @cached_property
+    def _map(self) -> Any:
+        """All numbers by the variables, a sparse matrix."""
+        from scipy.sparse import block_diag, csr_array, eye_array, kron
+
+        time = csr_array(np.ones((1, 1)) if self.time_is_free else np.zeros((1, 0)))
+        return csr_array(block_diag([kron(csr_array(self.space), eye_array(self.joints)), time]))
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        free = np.full(self.space.shape[1] * self.joints, np.inf)
+        low, high = self.reach or (-free, free)
+        last = slice(-1, None) if self.time_is_free else slice(0, 0)
+        return np.append(low, self.lower[last]), np.append(high, self.upper[last])
+
+    def gradient(self, every: Array) -> Array:
+        return np.asarray(self._map.T @ every)
+
+    def entries(self, rows: Index, columns: Index, m: int) -> tuple[Index, Index, Callable[[Array], Array]]:
+        from scipy.sparse import csr_array
+
+        wide, n = self._map.shape
+
+        def dense(values: Array) -> Array:
+            return np.asarray((csr_array((values, (rows, columns)), shape=(m, wide)) @ self._map).toarray()).ravel()
+
+        return np.repeat(np.arange(m), n), np.tile(np.arange(n), m), dense
+
+    def coupled(self, every: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return np.ones((self._map.shape[1],) * 2, dtype=bool)
+
+    def curvature(self, every: Array, rows: Index, columns: Index) -> Array:
+        return np.asarray(self._map.T @ (self._map.T @ every).T)[columns, rows]
+
+    def within(self, curve: Curve, radius: float) -> Variables:
+        """The same, with each direction of the space within so much of a motion."""
+        y = self.of(curve)[: self.space.shape[1] * self.joints]
+        far = np.repeat(radius / np.abs(self.space).max(axis=0), self.joints)
+        return replace(self, reach=(y - far, y + far))
+
+    def split(self, x: Array) -> tuple[Array, float]:
+        y = x[: self.space.shape[1] * self.joints].reshape(-1, self.joints)
+        return self.origin + self.space @ y, float(x[-1] if self.time_is_free else self.lower[-1])
+
+    def of(self, curve: Curve) -> Array:
+        y = np.linalg.lstsq(self.space, curve.points - self.origin, rcond=None)[0].ravel()
+        time = [np.clip(curve.duration, self.lower[-1], self.upper[-1])] if self.time_is_free else []
+        return np.clip(np.append(y, time), *self.bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,36 +280,55 @@ class Calm(NamedTuple):
         return (self.matrix @ P) * self.positions
 
 
+class Whole(Protocol):
+    """What depends on the motion as a whole and is no integral over time."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def samples(self) -> Samples: ...
+    def prepare(self) -> None: ...
+    def value(self, P: Array, T: float) -> float: ...
+    def add_gradient(self, P: Array, T: float, factor: float, into: Array) -> None: ...
+    def add_curvature(self, P: Array, T: float, factor: float, into: Array) -> None: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """time * T + integrals + what control points are pulled to.
+    """time * T + integrals + what control points are pulled to + what depends on the whole motion.
 
     Args:
         time: the weight of the duration.
         integrals: over time.
         pulls: to other control points, or to calm.
         damping: of solvers, added to the diagonal of second derivatives, which Gauss and Newton may leave singular.
+        wholes: of the motion as a whole, with their factors.
     """
 
     time: float = 0.0
     integrals: tuple[Integral, ...] = ()
     pulls: tuple[Anchor | Calm, ...] = ()
     damping: float = 0.0
+    wholes: tuple[tuple[float, Whole], ...] = ()
 
     @classmethod
-    def of(cls, minimize: Sum, robot: Robot, sampled: Callable[[Sequence[Rows]], Samples], rule: Array) -> Objective:
+    def of(cls, minimize: Sum, robot: Robot, sampled: Callable[..., Samples], rule: Array) -> Objective:
         """The sum of terms.
 
         Args:
             minimize: the terms.
             robot: what moves.
-            sampled: gives the samples of rows at the points of the rule.
+            sampled: gives the samples of rows at the points of the rule; those of another term than the integrals by a
+                key of its own.
             rule: weights of an integration over the motion's time, which is one.
         """
         time = sum(factor for factor, term in minimize.terms if isinstance(term, Time))
-        others = [(factor, *t.integrand(robot)) for factor, t in minimize.terms if not isinstance(t, Time)]
+        wholes = [(f, t, t.whole(robot, partial(sampled, key=t), rule)) for f, t in minimize.terms]
+        kept = tuple((factor, whole) for factor, _, whole in wholes if whole is not None)
+        integrals = [(f, t) for f, t, whole in wholes if whole is None and not isinstance(t, Time)]
+        others = [(factor, *t.integrand(robot)) for factor, t in integrals]
         if not others:
-            return cls(time)
+            return cls(time, wholes=kept)
         weights = np.concatenate([factor * own for factor, _, own, _ in others])
         squared = np.concatenate([np.full(len(own), is_squared) for _, _, own, is_squared in others])
-        return cls(time, (Integral(sampled([rows for _, rows, *_ in others]), rule, weights, squared),))
+        return cls(time, (Integral(sampled([rows for _, rows, *_ in others]), rule, weights, squared),), wholes=kept)

@@ -49,11 +49,19 @@ class Monitor:
         limit: seconds, or None.
         label: before the line of progress.
         shown: whether there is one.
+        enough: iterations and changes of the objective after which rounding, or what a user cares for, leaves nothing.
     """
 
-    def __init__(self, tolerance: float, limit: float | None = None, label: str = "plan", shown: bool = True) -> None:
+    def __init__(
+        self,
+        tolerance: float,
+        limit: float | None = None,
+        label: str = "plan",
+        shown: bool = True,
+        enough: tuple[int, float] = (30, 1e-9),
+    ) -> None:
         self.tolerance, self.label, self.began = tolerance, label, time.monotonic()
-        self.limit = limit
+        self.limit, self._enough = limit, enough
         self.reason = ""
         self.iterations = 0
         self.best: Array | None = None
@@ -80,29 +88,34 @@ class Monitor:
         self.history.append((f, error))
         if error <= self.tolerance and f < self._value:
             self.best, self._value = x.copy(), f
-        if self._line:
-            self._line.write(f"{self.label}: {self.iterations} iterations, objective {f:.6g}, violation {error:.1e}")
+        self.say(f"{self.iterations} iterations, objective {f:.6g}, violation {error:.1e}")
         if not self.reason and self.out_of_time:
             self.reason = "out of time"
         if self.ends:
             raise Stop(self.reason or "settled")
         return found
 
+    def say(self, words: str) -> None:
+        """Show how far it has come."""
+        if self._line:
+            self._line.write(f"{self.label}: {words}")
+
     @property
     def ends(self) -> bool:
         """Whether a solver is to come to an end."""
         return bool(self.reason) or self.settled()
 
-    def settled(self, iterations: int = 30, change: float = 1e-9) -> bool:
+    def settled(self, *given: Any) -> bool:
         """Whether the objective has not changed for so long, with all rows kept: rounding leaves nothing to gain.
 
         Where second derivatives are Gauss's and Newton's, or terms are large, a solver's own test may never be met.
         """
+        iterations, change = given or self._enough
         recent = self.history[self._first :][-iterations:]
         if len(recent) < iterations:
             return False
         f, over = np.array(recent).T
-        return bool(over.max() <= self.tolerance and np.ptp(f) <= change * abs(f[-1]))
+        return bool(over.max() <= self.tolerance and np.isfinite(f).all() and np.ptp(f) <= change * abs(f[-1]))
 
     @contextmanager
     def listening(self) -> Iterator[None]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ROUNDS = 30
 RADIUS, SMALLEST, LARGEST = 0.15, 0.01, 1.0  # rad or m that control points may move in a solve
 SHRINK, GROW = 0.4, 1.5  # of the radius, after a solve that hit something, and after one that went as far as it could
+KEPT = 1e-3  # a violation up to which objectives are compared
 HIT = 0.1  # a violation of margins, over their scale, after which the last motion is taken again
 FEW, SETTLED = {"uno": 3}, {"uno": 15}  # iterations of a solver while the motion still goes far, and then
 MORE = 40  # of others, whose first ones lead away
@@ -48,6 +49,7 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
         variables = whole.within(curve, radius)
         active = [a | b for a, b in zip(problem.active(curve), extra, strict=True)]
         program = problem.program(variables, grid, active)
+        program.exact = not moving  # far from the best motion the curvature of rows only leads astray
         answer = solvers.solve(
             name, program, variables.of(curve), how.monitor, tolerance=1e-6, warm=program.multipliers(duals),
             iterations=min(how.iterations, (FEW if moving else SETTLED).get(name, MORE)),
@@ -65,7 +67,8 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
             continue
         edge = np.abs(found.points - curve.points).max() > 0.98 * radius
         moving = bool(edge) and f < (1.0 - GAIN) * value
-        curve, value, duals = found, f, weights
+        curve, duals = found, weights
+        value = f if largest.violation <= KEPT else np.inf  # what breaks limits is no better for being faster
         if moving:
             radius = min(LARGEST, GROW * radius)
             continue

@@ -207,6 +207,12 @@ class NearSamples(Samples):
         a, b = self.near.pairs[self.near.owner[self.pair[i]]]
         return RowName("clearance", f"{a}.{b}", float(self.s[i]))
 
+    @property
+    def titles(self) -> list[tuple[float, list[str]]]:
+        every = [[RowName("clearance", ".".join(pair), 0.0).title] for pair in self.near.pairs]
+        owners = self.near.owner[self.pair].tolist()
+        return [(s, every[k]) for s, k in zip(self.s.tolist(), owners, strict=True)]
+
 
 class Near:
     """What a constraint of clearance asks of a motion on a spline.

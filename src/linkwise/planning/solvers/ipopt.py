@@ -38,6 +38,8 @@ def solve(
         # as far within bounds as the start is beyond some: with less room an interior point is jammed between them
         room = float(np.clip(p.infeasibility(x), *ROOM))
         options |= {"warm_start_init_point": "yes"}
+        if room == ROOM[0]:  # nothing is to be moved: stay by the bounds
+            options |= {"mu_strategy": "monotone", "mu_init": 0.1 * room}
         options |= {f"warm_start_{k}": room for k in ("bound_push", "mult_bound_push", "slack_bound_push")}
         start["lam_g0"] = warm
     settings = {

@@ -40,7 +40,8 @@ def solve(
         options |= {"warm_start_init_point": "yes"}
         if room == ROOM[0]:  # nothing is to be moved: stay by the bounds
             options |= {"mu_strategy": "monotone", "mu_init": 0.1 * room}
-        options |= {f"warm_start_{k}": room for k in ("bound_push", "mult_bound_push", "slack_bound_push")}
+        pushes = {"bound_push": room, "slack_bound_push": room, "mult_bound_push": ROOM[0]}
+        options |= {f"warm_start_{k}": x for k, x in pushes.items()}
         start["lam_g0"] = warm
     settings = {
         "grad_f": functions["grad_f"], "jac_g": functions["jac_g"], "hess_lag": functions["hess_lag"],

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise.kernel.size import check_pairs
 from linkwise.kernel.volume_pairs import Form, PairDistance, form_of, numbers_of, pair_distance, sizes_of
 from linkwise.mechanism.scene import WORLD, Names, Scene
 from linkwise.mechanism.touching import has_end
@@ -71,6 +72,7 @@ class Nearness:
         """The volumes of links."""
         links = tuple(body for body in self.scene.static["bodies"] if body[1] != WORLD)
         own = tuple(pair for pair in self.pairs if set(pair) <= {name for name, *_ in links})
+        check_pairs("clearance", links, own, exact=self.scene.exact)
         return carried(self.chart, links, own, self.scene.exact, self.environment)
 
     @property

@@ -21,16 +21,25 @@ LARGEST = 1 << 28  # bytes of a file
 OTHERWISE = "expected a mesh (.stl, .dae, .obj, ...), got something else, or a part of it."
 
 
-def triangles(shape: Shape) -> Array:
-    """The triangles (n, 3, 3) of a mesh in the frame of its link, m."""
-    path = shape.path
-    if path is None:
+def file_of(shape: Shape) -> Path:
+    """The file of a mesh."""
+    if shape.path is None:
         raise ModelError(
             f"shape of link {shape.link!r}: expected the mesh {shape.file!r} on this machine, got none. Put it beside"
             " the robot's file, name its package in ROS_PACKAGE_PATH, or give the link shapes that need no file."
         )
+    return shape.path
+
+
+def triangles(shape: Shape) -> Array:
+    """The triangles (n, 3, 3) of a mesh in the frame of its link, m."""
     R, p = np.array(shape.origin.R, dtype=float), np.array(shape.origin.p, dtype=float)
-    return (_read(path, path.stat().st_mtime_ns) * np.array(shape.size)) @ R.T + p
+    return scaled(file_of(shape), shape.size) @ R.T + p
+
+
+def scaled(path: Path, size: tuple[float, ...]) -> Array:
+    """The triangles (n, 3, 3) of a file in its own frame, scaled, m."""
+    return _read(path, path.stat().st_mtime_ns) * np.array(size)
 
 
 @lru_cache(maxsize=64)

@@ -13,13 +13,14 @@ from linkwise.planning.clearance import SCALE, Active
 from linkwise.planning.curve import Curve
 from linkwise.planning.problem import Problem
 from linkwise.planning.program import Dual
+from linkwise.planning.rows import RowName
 from linkwise.planning.samples import Samples
 from linkwise.planning.transcription import Violation
 
 if TYPE_CHECKING:
     from linkwise.planning.attempts import How
 
-ROUNDS = 30
+ROUNDS = 60  # of solves from a motion, those that hit something counted
 RADIUS, SMALLEST, LARGEST = 0.15, 0.01, 1.0  # rad or m that control points may move in a solve
 SHRINK, GROW = 0.4, 1.5  # of the radius, after a solve that hit something, and after one that went as far as it could
 KEPT = 1e-3  # a violation up to which objectives are compared
@@ -91,7 +92,20 @@ def _best(problem: Problem, tried: Sequence[tuple[Any, ...]], tolerance: float) 
     """The last motion that keeps everything, the first among them; or the one that is least beyond its limits."""
     kept = [x for x in tried if x[3].violation <= tolerance]
     sure = (x for x in reversed(kept[:1] + kept[-LAST:]) if not any(_missed(problem, x[0])))
-    return next(sure, None) or min(tried, key=lambda x: float(x[3].violation))
+    if found := next(sure, None):
+        return found
+    curve, program, duals, largest = min(tried, key=lambda x: float(x[3].violation))
+    return curve, program, duals, _between(problem, curve, largest)
+
+
+def _between(problem: Problem, curve: Curve, largest: Violation) -> Violation:
+    """The largest violation of a motion, with what comes too near between the instants that it is judged at."""
+    for near in problem.near:
+        least = along_curve(near.near, curve, near.margin)
+        over = float(near.over(least.distance))
+        if over > largest.violation:
+            largest = Violation(over, RowName("clearance", ".".join(least.pair), 0.0).title, least.time)
+    return largest
 
 
 def slow_enough(problem: Problem, curve: Curve) -> Curve:

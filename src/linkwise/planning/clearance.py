@@ -275,5 +275,9 @@ class Near:
 
         The scale is such that a violation within any tolerance up to 1e-3 leaves the margin kept.
         """
+        return self.over(self.along(curve, s))
+
+    def over(self, distances: Any) -> Array:
+        """How far distances are too near, as `violations` measures it."""
         size = min(SCALE, 500.0 * self.slack)
-        return np.maximum(self.margin + 0.5 * self.slack - self.along(curve, s), 0.0) / size
+        return np.asarray(np.maximum(self.margin + 0.5 * self.slack - distances, 0.0) / size)

@@ -181,6 +181,8 @@ def _unusable(path: str | PathLike[str], verb: str, why: OSError | ValueError | 
 # the extra of ours that brings a package, and what does without it
 EXTRAS = {name: (name, "") for name in ("casadi", "jax", "torch")} | {"sympy": ("symbolic", "")}
 EXTRAS |= dict.fromkeys(("rosbags", "mcap"), ("logs", ""))
+_WITHOUT = ", or do without meshes: give links other shapes, or view(meshes=False), --no-meshes"
+EXTRAS |= dict.fromkeys(("trimesh", "fast_simplification"), ("view", _WITHOUT))
 
 
 def required(module: str, what: str) -> Any:

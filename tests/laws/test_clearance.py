@@ -2,12 +2,15 @@
 
 import math
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.kernel import size
+from linkwise.kernel.kernel import Kernel
 from linkwise.mechanism.scene import STILL
 from linkwise.mechanism.touching import ALWAYS, ASKED, JOINED, SAME
 from linkwise.robot import HeightField
@@ -240,3 +243,31 @@ def test_one_distance_in_closed_form():
     near, q = lw.compile(robot).clearance.among([wall]), np.linspace(-1.0, 1.0, 7)[:, None]
     assert np.abs(near(q).distance - (0.7 * np.sin(q[:, 0]) + 1.0 - 0.1)).max() < 1e-15
     assert np.abs(near.gradient(q)[:, 0] - 0.7 * np.cos(q[:, 0])).max() < 1e-15
+
+
+def test_too_many_pairs_are_refused_before_anything_is_traced(monkeypatch):
+    """In words that say how many, what they cost and what to do; the cost is foretold from the kinds of volumes."""
+    near = lw.compile(CHAIN).clearance.among([BALL, TABLE, ROD])
+    foretold = []
+    monkeypatch.setattr(size, "MOST", 0)
+    for kernel, derived in (("distances", 1), ("jacobian", size.DERIVED)):
+        with pytest.raises(lw.InputError) as refused:
+            getattr(near, kernel)
+        foretold.append(int(re.search(r"which take about ([\d,]+)", str(refused.value))[1].replace(",", "")))
+        assert foretold[-1] == derived * foretold[0]
+    monkeypatch.undo()
+    for kernel, most in zip((near.distances, near.jacobian), foretold, strict=True):
+        assert 0.4 * most < len(kernel.program.schedule) < 2.0 * most
+
+    first, second = (CHAIN.shapes[k].link for k in (0, -1))
+    spread = np.random.default_rng(0).normal(size=(2, 600, 3))
+    crowd = [lw.Shape(link, "sphere", (0.01,), lw.Pose.of(tuple(p)), role="collision")
+             for link, places in zip((first, second), spread, strict=True) for p in places.tolist()]  # fmt: skip
+    many = CHAIN.replace(shapes=crowd)
+    words = (r"360,000 pairs of volumes in 1 pairs.*about 4,320,000, and some 108 s to compile.*a sphere and a sphere,"
+             r" 12 operations each.*ignore=\.\.\.")  # fmt: skip
+    monkeypatch.setattr(Kernel, "of", None)
+    with pytest.raises(lw.InputError, match=words):
+        lw.compile(many).clearance(many.q())
+    with pytest.raises(lw.InputError, match=words):
+        lw.plan(many, many.q(), many.q() + 0.1, subject_to=[lw.limit.joints(velocity=1.0), lw.limit.clearance()])

@@ -112,6 +112,16 @@ def test_every_solver_is_good_alone(arm7):
     assert max(times) <= 1.001 * min(times)
 
 
+def test_ipopt_is_not_jammed_by_points_that_are_added(arm7):
+    lower, upper = np.array([[arm7.joint(n).limits.lower, arm7.joint(n).limits.upper] for n in arm7.names]).T
+    rng = np.random.default_rng(3)
+    for start, goal in rng.uniform(0.8 * lower, 0.8 * upper, (3, 2, arm7.nq)):
+        plan = lw.plan(arm7, start, goal, solver="ipopt")
+        assert plan.converged
+        assert plan.facts["starts"] == 1
+        assert plan.facts["iterations"] < 150  # in each round some twenty
+
+
 def test_a_limit_more_never_makes_a_plan_faster_and_joints_rest(arm7):
     start, goal = np.zeros(7), np.array([0.9, 0.0, 0.6, 0.0, 0.0, 0.0, -0.7])
     start[3] = goal[3] = 0.8

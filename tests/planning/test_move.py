@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import linkwise as lw
+from linkwise.planning import following
 from support.every_machine import elastic
 
 SEVEN = np.array([0.3, 0.6, -0.2, 1.2, 0.1, 0.7, 0.2])
@@ -148,6 +149,30 @@ def test_what_is_free_is_used_along_the_whole_line(seven):
     stays, motion = used(start)
     assert middle < 0.95 * stays
     assert np.abs(motion.q[-1] - start).max() < 1.5
+
+
+def test_a_line_is_followed_if_some_use_of_what_is_free_follows_it(seven, monkeypatch):
+    """Least motion leads this line into a limit, and so does leaning to the middle; a search finds what does not."""
+    q, by = np.array([-2.6, 0.23, 1.87, 0.86, 1.8, -0.02, 2.33]), (-0.18, 0.0, -0.24)
+    motion = lw.move(seven, q, by=by)
+    start = pose(seven, q)
+    end = start.copy()
+    end[:3, 3] += by
+    m, degrees = off(seven, motion, start, end)
+    assert m < 1e-5
+    assert degrees < 0.005
+    assert np.array_equal(motion.q[0], q)
+    assert np.abs(np.diff(motion.q, axis=0)).max() < 0.02  # no leap of a joint in a millisecond
+    limits = [seven.joint(name).limits for name in seven.names]
+    assert (motion.q >= [x.lower - 1e-9 for x in limits]).all()
+    assert (motion.q <= [x.upper + 1e-9 for x in limits]).all()
+
+    def lost(self, course, s, q0):
+        raise following.Lost(0.0, q0)
+
+    monkeypatch.setattr(following.Follower, "_searched", lost)
+    with pytest.raises(lw.InputError, match="the tool cannot go on"):
+        lw.move(seven, q, by=by)
 
 
 def test_a_free_direction_lets_six_joints_do_more(six):

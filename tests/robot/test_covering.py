@@ -1,11 +1,13 @@
 """Meshes covered by capsules: nothing is left outside, and how far capsules stick out is said."""
 
+import dataclasses
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.robot import covering
 from linkwise.robot.covering import covered
 from linkwise.robot.distance import distance
 from linkwise.robot.mesh import triangles
@@ -54,7 +56,7 @@ BENT = tube([(0.0, 0.0, 0.0), (0.0, 0.0, 0.3), (0.1, 0.0, 0.4), (0.4, 0.0, 0.42)
 
 
 @pytest.mark.parametrize("parts", [1, 2, 4])
-def test_bent_tube(tmp_path, parts):
+def test_bent_tube(tmp_path, parts, monkeypatch):
     """All of its surface and what is inside of it; the error is that of points of the cover beside a fine sampling."""
     shape = lw.Shape("arm", "mesh", (1.0, 1.0, -2.0), lw.Pose.of((0.1, 0.2, 0.3), (0.3, 0.2, 0.1)), "collision",
                      str(stl(tmp_path / "tube.stl", BENT)))  # fmt: skip
@@ -64,7 +66,11 @@ def test_bent_tube(tmp_path, parts):
     inside = 0.5 * (surface[:-1:7] + surface[1::7][: len(surface[:-1:7])])
     assert max(outside(cover, np.concatenate([mesh.reshape(-1, 3), surface, inside]))) < 1e-9
     assert 0.0 < cover.error < (0.4 if parts == 1 else 0.15)
-    assert covered(shape, parts) is cover  # read once
+    monkeypatch.setattr(covering, "fitted", None)  # a mesh is covered once, whatever links have it
+    assert covered(shape, parts) == cover
+    other = covered(dataclasses.replace(shape, link="hand", origin=lw.Pose()), parts)
+    assert other.error == cover.error
+    assert [v.seen_from(shape.origin) for v in other.volumes] == list(cover.volumes)
 
 
 def test_more_parts_stick_out_less(tmp_path):

@@ -2,11 +2,13 @@
 
 import importlib
 import math
+import sys
 
 import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.robot.mesh import triangles
 from linkwise.view import meshes
 from linkwise.view.scene import Scene
 from linkwise.view.solids import box, capsule, cylinder, ellipsoid, hull, rod, sphere
@@ -185,12 +187,29 @@ def test_shapes_for_collisions_are_drawn_where_most_links_have_them():
 
 
 def test_without_the_extra_the_message_says_how_to_install_it(tmp_path, monkeypatch):
-    def none(name):
-        raise ImportError(name)
-
     cube(tmp_path / "cube.stl")
-    monkeypatch.setattr(meshes, "import_module", none)
-    with pytest.raises(lw.InputError, match=r"pip install 'linkwise\[view\]'"):
-        Scene.of(with_mesh(tmp_path))
-    assert Scene.of(with_mesh(tmp_path), use_meshes=False).parts
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "trimesh", None)
+        with pytest.raises(lw.InputError, match=r"pip install 'linkwise\[view\]'.*meshes=False"):
+            Scene.of(with_mesh(tmp_path))
+        assert Scene.of(with_mesh(tmp_path), use_meshes=False).parts
     assert importlib.import_module("trimesh")
+
+
+def test_what_is_drawn_and_what_collides_are_the_same_triangles(tmp_path):
+    import trimesh
+
+    mirrored = trimesh.transformations.reflection_matrix((0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+    box, both = trimesh.creation.box((0.1, 0.2, 0.3)), trimesh.Scene()
+    box.apply_translation((0.2, 0.1, 0.0))
+    both.add_geometry(box, geom_name="box", node_name="one")
+    both.add_geometry(box, geom_name="box", node_name="other", transform=mirrored)
+    both.export(tmp_path / "both.glb")
+    shape = lw.Shape("arm", "mesh", role="both", file=str(tmp_path / "both.glb"))
+    ((solid, _),) = meshes.found([shape]).loaded[shape]
+    read = triangles(shape)
+    assert volume(solid) == pytest.approx(2.0 * 0.1 * 0.2 * 0.3, rel=1e-5)
+    drawn = solid.vertices[solid.faces]
+    order = [np.lexsort(np.round(t.mean(axis=1), 6).T) for t in (drawn, read)]
+    assert np.abs(drawn[order[0]].mean(axis=1) - read[order[1]].mean(axis=1)).max() < 1e-6
+    assert len(read) == 24

@@ -15,6 +15,7 @@ from linkwise.algorithms.algorithm import Algorithm
 from linkwise.errors import InputError
 from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
+from linkwise.kernel.size import kernel_of
 from linkwise.mechanism.scene import Names, Obstacle, Scene, obstacles_of, pair_of
 from linkwise.mechanism.touching import LeftOut
 from linkwise.robot.covering import PARTS
@@ -124,7 +125,7 @@ class Clearance:
         return self._kernel(alg.link_distance_derivatives)
 
     def _kernel(self, algorithm: Algorithm) -> Kernel:
-        return Kernel.of(self.scene.robot, algorithm, self.options, self.scene.static)
+        return kernel_of(self.scene.robot, algorithm, self.options, self.scene.static)
 
     # ---- what is looked at
 

@@ -107,6 +107,13 @@ class PairDistance:
 
         return call
 
+    @cached_property
+    def operations(self) -> int:
+        """How many operations the distance takes."""
+        graph, leaves, value = self._traced
+        inputs = [Port(f"input{k}", (len(x),)) for k, x in enumerate(leaves)]
+        return len(finish("size", graph, inputs, [Port("distance", ())], [*map(tuple, leaves)], [[value]]).schedule)
+
     @property
     def _numbers(self) -> list[Node]:
         return [*self._traced[1][0], *self._traced[1][2]]

@@ -234,9 +234,10 @@ def machine_of(robot: Robot, tree: Tree | None = None, followers: Sequence[Scala
         tree: its bodies, or others with the same dynamics; None for its own.
         followers: positions that Newton's method would find; none where it is to run here.
     """
+    if not robot.follows:
+        return tree or Tree.of(robot)
     own = Tree.of(robot)
-    on = own if tree is None else tree
-    return Machine(on, own, structure_of(robot), tuple(followers) or None) if robot.follows else on
+    return Machine(tree or own, own, structure_of(robot), tuple(followers) or None)
 
 
 def _cut(x: Scalar, order: int) -> Scalar:

@@ -13,15 +13,17 @@ from linkwise.planning.clearance import SCALE, Active
 from linkwise.planning.curve import Curve
 from linkwise.planning.problem import Problem
 from linkwise.planning.program import Dual
+from linkwise.planning.rows import RowName
 from linkwise.planning.samples import Samples
 from linkwise.planning.transcription import Violation
 
 if TYPE_CHECKING:
     from linkwise.planning.attempts import How
 
-ROUNDS = 30
+ROUNDS = 60  # of solves from a motion, those that hit something counted
 RADIUS, SMALLEST, LARGEST = 0.15, 0.01, 1.0  # rad or m that control points may move in a solve
 SHRINK, GROW = 0.4, 1.5  # of the radius, after a solve that hit something, and after one that went as far as it could
+KEPT = 1e-3  # a violation up to which objectives are compared
 HIT = 0.1  # a violation of margins, over their scale, after which the last motion is taken again
 FEW, SETTLED = {"uno": 3}, {"uno": 15}  # iterations of a solver while the motion still goes far, and then
 MORE = 40  # of others, whose first ones lead away
@@ -48,6 +50,7 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
         variables = whole.within(curve, radius)
         active = [a | b for a, b in zip(problem.active(curve), extra, strict=True)]
         program = problem.program(variables, grid, active)
+        program.exact = not moving  # far from the best motion the curvature of rows only leads astray
         answer = solvers.solve(
             name, program, variables.of(curve), how.monitor, tolerance=1e-6, warm=program.multipliers(duals),
             iterations=min(how.iterations, (FEW if moving else SETTLED).get(name, MORE)),
@@ -65,7 +68,8 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
             continue
         edge = np.abs(found.points - curve.points).max() > 0.98 * radius
         moving = bool(edge) and f < (1.0 - GAIN) * value
-        curve, value, duals = found, f, weights
+        curve, duals = found, weights
+        value = f if largest.violation <= KEPT else np.inf  # what breaks limits is no better for being faster
         if moving:
             radius = min(LARGEST, GROW * radius)
             continue
@@ -88,7 +92,20 @@ def _best(problem: Problem, tried: Sequence[tuple[Any, ...]], tolerance: float) 
     """The last motion that keeps everything, the first among them; or the one that is least beyond its limits."""
     kept = [x for x in tried if x[3].violation <= tolerance]
     sure = (x for x in reversed(kept[:1] + kept[-LAST:]) if not any(_missed(problem, x[0])))
-    return next(sure, None) or min(tried, key=lambda x: float(x[3].violation))
+    if found := next(sure, None):
+        return found
+    curve, program, duals, largest = min(tried, key=lambda x: float(x[3].violation))
+    return curve, program, duals, _between(problem, curve, largest)
+
+
+def _between(problem: Problem, curve: Curve, largest: Violation) -> Violation:
+    """The largest violation of a motion, with what comes too near between the instants that it is judged at."""
+    for near in problem.near:
+        least = along_curve(near.near, curve, near.margin)
+        over = float(near.over(least.distance))
+        if over > largest.violation:
+            largest = Violation(over, RowName("clearance", ".".join(least.pair), 0.0).title, least.time)
+    return largest
 
 
 def slow_enough(problem: Problem, curve: Curve) -> Curve:

@@ -207,6 +207,12 @@ class NearSamples(Samples):
         a, b = self.near.pairs[self.near.owner[self.pair[i]]]
         return RowName("clearance", f"{a}.{b}", float(self.s[i]))
 
+    @property
+    def titles(self) -> list[tuple[float, list[str]]]:
+        every = [[RowName("clearance", ".".join(pair), 0.0).title] for pair in self.near.pairs]
+        owners = self.near.owner[self.pair].tolist()
+        return [(s, every[k]) for s, k in zip(self.s.tolist(), owners, strict=True)]
+
 
 class Near:
     """What a constraint of clearance asks of a motion on a spline.
@@ -269,5 +275,9 @@ class Near:
 
         The scale is such that a violation within any tolerance up to 1e-3 leaves the margin kept.
         """
+        return self.over(self.along(curve, s))
+
+    def over(self, distances: Any) -> Array:
+        """How far distances are too near, as `violations` measures it."""
         size = min(SCALE, 500.0 * self.slack)
-        return np.maximum(self.margin + 0.5 * self.slack - self.along(curve, s), 0.0) / size
+        return np.asarray(np.maximum(self.margin + 0.5 * self.slack - distances, 0.0) / size)

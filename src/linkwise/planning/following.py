@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,11 @@ Array = NDArray[np.float64]
 SLACK = 1e-6  # rad or m, by which a start may be out of limits
 TIGHT = 1e-10  # of the weighted error at samples, m and rad
 ITERATIONS = 40  # towards a pose
-FIRST, MOST = 48, 3072  # samples of a course
+FIRST, SEARCHED, MOST = 48, 192, 3072  # samples of a course: at first, of a search, and at most
 BETWEEN = 8  # places between two samples at which deviations are looked at
 LEANS = 0.06  # rad or m at most between two samples, towards what is preferred
+SWAYS = (-0.15, -0.05, 0.05, 0.15)  # rad or m between two samples, of what is free, that a search tries
+CELL, WIDE = 0.1, 64  # rad or m within which postures are one in a search, and how many of them are followed
 LEAP = 0.35  # rad or m between two samples: a leap to another solution
 ROUNDS, STRIDE, STILL = 40, 0.25, 1e-5  # of the search for better ones: at most, the longest and the shortest step
 FLAT = 1e-9  # of the bend of a cost, which keeps it solvable where nothing is preferred
@@ -56,6 +59,28 @@ class Lost(Exception):
         self.s, self.q = s, q
 
 
+class _Level(NamedTuple):
+    """Postures (rows, nq) at one place of a course, each with the one before that it was reached from, and its cost."""
+
+    q: Array
+    parents: NDArray[np.intp]
+    cost: Array
+
+    def thinned(self) -> _Level:
+        """The cheapest of every cell, and of those as many as are followed, far from each other."""
+        order = np.argsort(self.cost, kind="stable")
+        _, first = np.unique(np.round(self.q[order] / CELL), axis=0, return_index=True)
+        kept = order[np.sort(first)]
+        if len(kept) > WIDE:
+            q, chosen = self.q[kept], [0]
+            gap = np.full(len(kept), np.inf)
+            while len(chosen) < WIDE:
+                gap = np.minimum(gap, np.abs(q - q[chosen[-1]]).max(axis=1))
+                chosen.append(int(np.argmax(gap)))
+            kept = kept[np.sort(chosen)]
+        return _Level(self.q[kept], self.parents[kept], self.cost[kept])
+
+
 class Follower:
     """Follows courses of a frame by a robot.
 
@@ -76,10 +101,20 @@ class Follower:
 
     def follow(self, course: ToolCourse, q0: Array, position: float, rotation: float) -> Followed:
         """Joint positions from q0 along a course, from which the tool deviates by no more, in m and rad."""
+        first = None
+        for s, q in self._ways(course, q0):
+            try:
+                return self._smooth(course, s, self._better(course, s, q), position, rotation)
+            except InputError as error:
+                first = first or error
+        assert first is not None
+        raise first
+
+    def _smooth(self, course: ToolCourse, s: Array, q: Array, position: float, rotation: float) -> Followed:
+        """A spline through positions at s, and through more between them where the tool leaves its course."""
         from scipy.interpolate import make_interp_spline
 
-        s = np.linspace(0.0, 1.0, FIRST + 1)
-        q = self._better(course, s, self._posed(course, s, q0))
+        q0 = q[0]
         while True:
             curve = make_interp_spline(s, q, k=self.degree, axis=0)
             fine = np.linspace(0.0, 1.0, BETWEEN * (len(s) - 1) + 1)
@@ -127,19 +162,55 @@ class Follower:
         found = self._problem.solve(T, self._problem.inside(self._whole(q)), ITERATIONS)
         return found._replace(q=found.q[:, self._problem.leads])
 
-    def _posed(self, course: ToolCourse, s: Array, q0: Array) -> Array:
-        """Positions at s; where those of least motion lead into a limit or a singular posture, others on the way."""
+    def _ways(self, course: ToolCourse, q0: Array) -> Iterator[tuple[Array, Array]]:
+        """Places s and positions there: of least motion; where these lead into a limit or a singular posture, others.
+
+        Where none leads to the goal, it is said why.
+        """
+        s, first = np.linspace(0.0, 1.0, FIRST + 1), None
         try:
-            return self._continued(course, s, q0)
+            yield s, self._continued(course, s, q0)
         except Lost as lost:
             first = lost
-        if not self._reachable(course, 1.0, first.q):
+        if first and not self._reachable(course, 1.0, first.q):
             raise self._beyond(course, first, "the goal")
-        leanings = [preference(self.robot, self._problem, "manipulability", "move"), self._prefer]
-        for leaning in leanings if self._free > 0 and not self.robot.follows else []:
+        if self._free > 0 and not self.robot.follows:
+            for leaning in (preference(self.robot, self._problem, "manipulability", "move"), self._prefer):
+                with suppress(Lost):
+                    yield s, self._continued(course, s, q0, leaning)
             with suppress(Lost):
-                return self._continued(course, s, q0, leaning)
-        raise self._lost(course, first)
+                fine = np.linspace(0.0, 1.0, SEARCHED + 1)
+                yield fine, self._searched(course, fine, q0)
+        if first:
+            raise self._lost(course, first)
+
+    def _searched(self, course: ToolCourse, s: Array, q0: Array) -> Array:
+        """Positions at s with the least motion of all that are found by a search over what the tool leaves free.
+
+        Many postures are followed at once. From each the joints go on as they have to, and to both sides of that in
+        directions that leave the tool where it is; of postures in one cell the one that was reached with least motion
+        is kept (dynamic programming).
+        """
+        levels = [_Level(q0[None], np.zeros(1, dtype=int), np.zeros(1))]
+        for at in s[1:].tolist():
+            before = levels[-1]
+            Z = np.linalg.svd(self._problem.jacobians(before.q))[2][:, -self._free :]
+            sways = np.concatenate([x * Z / np.abs(Z).max(axis=2, keepdims=True) for x in SWAYS], axis=1)
+            tried = before.q[:, None] + np.concatenate([np.zeros_like(Z[:, :1]), sways], axis=1)
+            parents = np.repeat(np.arange(len(before.q)), tried.shape[1])
+            guesses = self._problem.inside(tried.reshape(-1, len(q0)))
+            reached = self._reached(course.poses(np.full(len(guesses), at)), guesses)
+            moved = reached.q - before.q[parents]
+            good = reached.converged & (np.abs(moved).max(axis=1) < LEAP)
+            if not good.any():
+                raise Lost(at, before.q[np.argmin(before.cost)])
+            cost = before.cost[parents] + np.sum(moved**2, axis=1)
+            levels.append(_Level(reached.q[good], parents[good], cost[good]).thinned())
+        k, found = int(np.argmin(levels[-1].cost)), []
+        for level in reversed(levels):
+            found.append(level.q[k])
+            k = int(level.parents[k])
+        return np.array(found[::-1])
 
     def _leaned(self, T: Array, q: Array, leaning: Preference) -> Array:
         """A posture in which the tool stays, some way towards what is preferred."""

@@ -51,6 +51,12 @@ class Layout:
         return found + [RowName(g.label, name, g.at) for g in self._linear for name in g.names]
 
     @cached_property
+    def titles(self) -> list[tuple[str, float]]:
+        """Of all rows the title, and the fraction of time."""
+        found = [(title, s) for group in self._samples for s, row in group.titles for title in row]
+        return found + [(RowName(g.label, name, g.at).title, g.at) for g in self._linear for name in g.names]
+
+    @cached_property
     def entries(self) -> tuple[Index, Index, Array]:
         """Rows and columns of all derivatives, by fixed numbers too, and the last of them, which are constant."""
         rows, columns, constant = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)], [np.zeros(0)]

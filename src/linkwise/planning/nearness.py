@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise.kernel.size import check_pairs
 from linkwise.kernel.volume_pairs import Form, PairDistance, form_of, numbers_of, pair_distance, sizes_of
 from linkwise.mechanism.scene import WORLD, Names, Scene
 from linkwise.mechanism.touching import has_end
@@ -36,6 +37,22 @@ class Group(NamedTuple):
     sides: tuple[Side, Side]
 
 
+class Beside(NamedTuple):
+    """Volumes of one form that obstacles have, and the pairs of a link and one of them.
+
+    Args:
+        data: their numbers and sizes, one in a row.
+        chosen: the pairs, by their places among all of volumes and links.
+        places: in `Nearness.pairs` that these belong to, rising.
+        begins: where in `chosen` each of these begins.
+    """
+
+    data: Array
+    chosen: Index
+    places: Index
+    begins: Index
+
+
 @dataclass(frozen=True, eq=False)
 class Nearness:
     """Pairs of volumes of a robot and of obstacles.
@@ -55,6 +72,7 @@ class Nearness:
         """The volumes of links."""
         links = tuple(body for body in self.scene.static["bodies"] if body[1] != WORLD)
         own = tuple(pair for pair in self.pairs if set(pair) <= {name for name, *_ in links})
+        check_pairs("clearance", links, own, exact=self.scene.exact)
         return carried(self.chart, links, own, self.scene.exact, self.environment)
 
     @property
@@ -76,34 +94,33 @@ class Nearness:
         times = np.broadcast_to(np.asarray(t, dtype=float), len(x))
         if len(own):
             found[:, own] = self.carried.own(x, times)
-        for form, (data, links, volumes, places) in others.items():
-            values = self.carried.beside(form)(x[:, None], times[:, None], data)[:, volumes, links]
-            at, begins = np.unique(places, return_index=True)
-            found[:, at] = np.minimum(found[:, at], np.minimum.reduceat(values, begins, axis=1))
+        for form, (data, chosen, places, begins) in others.items():
+            every = self.carried.beside(form)(x[:, None], times[:, None], data).reshape(len(x), -1)
+            values = np.take(every, chosen, axis=1)
+            least = values if len(places) == len(chosen) else np.minimum.reduceat(values, begins, axis=1)
+            found[:, places] = np.minimum(found[:, places], least)
         return found
 
     @cached_property
-    def _order(self) -> tuple[Index, dict[Form, tuple[Array, Index, Index, Index]]]:
-        """Places of the pairs of links, and by form of an obstacle's volumes their numbers and what they belong to.
-
-        For each pair of a link and a volume: the place of the link, that of the volume, and that of the pair in
-        `pairs`.
-        """
+    def _order(self) -> tuple[Index, dict[Form, Beside]]:
+        """Places of the pairs of links, and by form of an obstacle's volumes what is known of those."""
         links = {name: k for k, (name, *_) in enumerate(self.carried.bodies)}
         volumes = {name: vs for name, carrier, vs in self.scene.bodies if carrier == WORLD}
         own = np.array([k for k, p in enumerate(self.pairs) if set(p) <= set(links)], dtype=int)
-        found: dict[Form, tuple[list[Any], list[int], list[int], list[int]]] = {}
+        found: dict[Form, tuple[list[Any], list[int], list[int]]] = {}
         known: dict[tuple[str, int], int] = {}
         for place, (link, obstacle) in enumerate(self.pairs):
             for k, v in enumerate(volumes.get(obstacle, ())):
-                data, *index = found.setdefault(form_of(v), ([], [], [], []))
+                data, chosen, places = found.setdefault(form_of(v), ([], [], []))
                 if (obstacle, k) not in known:
                     known[obstacle, k] = len(data)
                     data.append([*numbers_of(v), *sizes_of(v)])
-                for into, at in zip(index, (links[link], known[obstacle, k], place), strict=True):
-                    into.append(at)
-        made = {form: (np.array(x[0], dtype=float), *map(np.array, x[1:])) for form, x in found.items()}
-        return own, made  # type: ignore[return-value]
+                chosen.append(known[obstacle, k] * len(links) + links[link])
+                places.append(place)
+        return own, {
+            form: Beside(np.array(data, dtype=float), np.array(chosen), *np.unique(places, return_index=True))
+            for form, (data, chosen, places) in found.items()
+        }
 
     def nearest(self, x: Array, t: Array, pairs: Index) -> Index:
         """For each row one of `pairs` of links (rows,): its nearest pair of volumes."""

@@ -134,13 +134,19 @@ class Program:
 
     def duals(self, multipliers: Array) -> tuple[Dual, ...]:
         """The multipliers that are not zero, with their names."""
+        titles, hard = self._laid.titles, self._laid.hard.tolist()
         at = np.flatnonzero(np.abs(multipliers) > 1e-12).tolist()
-        return tuple(Dual(self.names[k].title, self.names[k].s, float(multipliers[k])) for k in at)
+        return tuple(Dual(*titles[hard[k]], float(multipliers[k])) for k in at)
 
     def multipliers(self, duals: Sequence[Dual]) -> Array:
         """The multipliers of these rows, zero for all others."""
+        if not duals:
+            return np.zeros(self.m)
         known = {(name, round(s, 12)): value for name, s, value in duals}
-        return np.array([known.get((name.title, round(name.s, 12)), 0.0) for name in self.names])
+        titles = self._laid.titles
+        places = {s: round(s, 12) for s in {s for _, s in titles}}
+        of = (titles[k] for k in self._laid.hard.tolist())
+        return np.array([known.get((title, places[s]), 0.0) for title, s in of])
 
     # ---- functions
 

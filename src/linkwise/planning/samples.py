@@ -78,6 +78,12 @@ class Samples:
         """The name of a row at an instant."""
         return RowName(*self._names[k], float(self.s[i]))
 
+    @property
+    def titles(self) -> list[tuple[float, list[str]]]:
+        """For each instant its fraction of time, and the titles of its rows."""
+        every = [RowName(*name, 0.0).title for name in self._names]
+        return [(s, every) for s in self.s.tolist()]
+
     @cached_property
     def _names(self) -> list[tuple[str, str]]:
         return [(g.label, name) for g in self.kernel.rows for name in g.names]

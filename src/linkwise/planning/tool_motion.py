@@ -50,7 +50,8 @@ def move(
     The tool keeps its rotation, or turns about one axis at a constant rate of the way. Joint positions are found along
     the course by inverse kinematics, each from the last, so that no joint leaps to another solution; where directions
     are free, as with seven joints, they are used along the whole course for little motion of the joints and for what
-    `prefer` asks. Between samples the tool is compared with the course on a grid eight times finer, and samples are
+    `prefer` asks; where least motion leads into a limit or a singular posture, all that is free is searched for a way
+    on from the start. Between samples the tool is compared with the course on a grid eight times finer, and samples are
     added until it keeps to the tolerances. Then `retime` finds the timing, under the robot's limits and those of the
     tool.
 

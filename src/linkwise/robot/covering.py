@@ -10,13 +10,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.robot.geometry import Shape
-from linkwise.robot.mesh import triangles
+from linkwise.robot.mesh import file_of, scaled
 from linkwise.robot.volume import Cover, Volume, capsule, cover_of
 from linkwise.vector import Vec3
 
@@ -52,14 +53,15 @@ def covered(shape: Shape, parts: int = PARTS) -> Cover:
     """The volumes that a shape is or is covered by, in the frame of its link; a mesh by at most so many capsules."""
     if shape.kind != "mesh":
         return cover_of(shape)
-    state = shape.path.stat() if shape.path else None
-    return _mesh_cover(shape, parts, state and (state.st_mtime_ns, state.st_size))
+    path = file_of(shape)
+    own = _mesh_cover(path, shape.size, parts, path.stat().st_mtime_ns)
+    return Cover(tuple(v.seen_from(shape.origin) for v in own.volumes), own.error)
 
 
 @lru_cache(maxsize=256)
-def _mesh_cover(shape: Shape, parts: int, _: Any) -> Cover:
-    """The cover of a mesh, kept until its file changes."""
-    mesh = triangles(shape)
+def _mesh_cover(path: Path, size: tuple[float, ...], parts: int, changed: int) -> Cover:
+    """The cover of a mesh in its own frame, for all links that have it, kept until its file changes."""
+    mesh = scaled(path, size)
     fits = fitted(mesh, parts)
     volumes: list[Volume] = []
     for f in fits:

@@ -1,18 +1,17 @@
-"""Meshes of files as solids: read by trimesh when somebody draws them, and made coarser where there is too much."""
+"""Meshes of files as solids with colours, read when somebody draws them; made coarser where there is too much."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator
-from importlib import import_module
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwise.errors import InputError
-from linkwise.files import reading
+from linkwise.files import required
 from linkwise.robot.geometry import Shape
+from linkwise.robot.mesh import read, trimesh
 from linkwise.view.part import Colour
 from linkwise.view.solids import Array, Places, Solid
 
@@ -21,7 +20,6 @@ Loaded = dict[Shape, Pieces]
 
 MOST = 60_000  # triangles of a robot; where its meshes have more, each is made coarser by the same factor
 LEAST = 60  # triangles of a piece that is left as it is
-LARGEST = 1 << 28  # bytes of a file
 HEAD = 1 << 16  # bytes of a COLLADA file that say which way is up
 GRID = 20  # bits of a coordinate within the box of a mesh, by which vertices are the same
 
@@ -42,7 +40,7 @@ def found(shapes: Iterable[Shape], most: int = MOST) -> Found:
     """The meshes of shapes, made coarser where they have more triangles than `most` together."""
     paths = {shape: shape.path for shape in shapes if shape.kind == "mesh"}
     if any(paths.values()):
-        package("trimesh")  # refused here; files that cannot be read are not
+        trimesh()  # refused here; files that cannot be read are not
     files: dict[Path | None, Pieces] = {None: []}
     notes = []
     for path in paths.values():
@@ -70,64 +68,16 @@ def _says_y_up(path: Path) -> bool:
         return b"Y_UP" in file.read(HEAD)
 
 
-def package(name: str) -> Any:
-    """A package that draws meshes, or an error that says how to install it."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise InputError(
-            f"view: expected the package {name!r} to be installed, which reads meshes, got none."
-            " Install it with: pip install 'linkwise[view]', or draw links without meshes (meshes=False, --no-meshes)."
-        ) from error
-
-
 def _pieces(path: Path) -> Pieces:
     """A file's solids by colour, in m; colours are empty where the file has none."""
     by_colour: dict[Colour, list[Any]] = {}
-    with (
-        reading(path, "expected a mesh (.stl, .dae, .obj, ...), got something else, or a part of it.", LARGEST) as file,
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")  # of readers, about what is not drawn
-        for mesh in _meshes(_scene(path, file)):
-            by_colour.setdefault(_colour(mesh), []).append(mesh)
+    for colour, mesh in read(path, lambda mesh: (_colour(mesh), mesh)):
+        by_colour.setdefault(colour, []).append(mesh)
     pieces = [(_merged(solids), colour) for colour, solids in by_colour.items()]
     pieces = [(solid, colour) for solid, colour in pieces if len(solid.faces)]
     if not pieces:
         raise InputError(f"{path.name}: expected a mesh with triangles, got none.")
     return pieces
-
-
-def _scene(path: Path, file: BinaryIO) -> Any:
-    """A file as a trimesh scene, its vertices as they are."""
-    trimesh, kind = package("trimesh"), path.suffix.lower().removeprefix(".")
-    loaders = trimesh.exchange.load.mesh_loaders
-    if kind not in loaders:
-        raise InputError(
-            f"{path.name}: expected a mesh that trimesh reads, got {path.suffix or 'no suffix'!r}."
-            " Readers of further formats come with: pip install 'linkwise[view]'."
-        )
-    resolver = trimesh.resolvers.FilePathResolver(str(path))
-    read = loaders[kind](file_obj=file, file_type=kind, resolver=resolver)
-    for piece in read.get("geometry", {"": read}).values():
-        piece["process"] = False  # vertices are welded here
-    return trimesh.load_scene(read)
-
-
-def _meshes(scene: Any) -> Iterator[Any]:
-    """The meshes of a trimesh scene where they are; vertices of COLLADA files in m, their axes as they are."""
-    for name in scene.graph.nodes_geometry:
-        T, key = scene.graph[name]
-        mesh = scene.geometry[key]
-        if not hasattr(mesh, "faces"):
-            continue
-        words = str(mesh.metadata.get("units") or "").split(" * ")
-        unit = float(words[0]) if len(words) == 2 else 1.0
-        mesh = mesh.copy(include_cache=False) if len(scene.graph.nodes_geometry) > len(scene.geometry) else mesh
-        mesh.vertices = (mesh.vertices @ T[:3, :3].T + T[:3, 3]) * unit
-        if np.linalg.det(T[:3, :3]) < 0.0:
-            mesh.faces = mesh.faces[:, ::-1]
-        yield mesh
 
 
 def _colour(mesh: Any) -> Colour:
@@ -183,7 +133,7 @@ def coarser(solid: Solid, share: float) -> Solid:
     wanted = max(LEAST, int(share * len(solid.faces)))
     if wanted >= len(solid.faces):
         return solid
-    simplify = package("fast_simplification").simplify
+    simplify = required("fast_simplification", "meshes").simplify
     low = solid.vertices.min(axis=0)  # single precision, of a mesh that may be far from its frame
     vertices, faces = simplify(
         np.ascontiguousarray(solid.vertices - low, dtype=np.float32),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache
 from typing import Any
 
 VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -13,10 +15,17 @@ VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 def one_thread() -> Any:
     """A context in which the libraries of NumPy and SciPy keep to one thread."""
     try:
-        from threadpoolctl import threadpool_limits
+        return _libraries(len(sys.modules)).limit(limits=1)
     except ImportError:
         return nullcontext()
-    return threadpool_limits(1)
+
+
+@lru_cache(maxsize=1)
+def _libraries(_: int) -> Any:
+    """The libraries that are loaded, sought again where there are more modules of Python than before."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 @contextmanager

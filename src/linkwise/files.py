@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
@@ -150,8 +151,9 @@ def _opened(path: str | PathLike[str], most: int) -> Iterator[BinaryIO]:
 
 
 def _check_input(path: str | PathLike[str], found: os.stat_result, most: int) -> None:
-    plain = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)  # opening a folder says what it is
-    if not plain and not PASSED_ON.fullmatch(os.fspath(path)):
+    if stat.S_ISDIR(found.st_mode):  # on Windows opening it says something else
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(found.st_mode) and not PASSED_ON.fullmatch(os.fspath(path)):
         raise _unusable(path, "read", f"{_kind(found)}. Write its data to a file first")
     if found.st_size > most:
         raise _too_large(path, most)

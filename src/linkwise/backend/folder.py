@@ -54,9 +54,10 @@ class Folder:
             with os.fdopen(os.open(self._name(part), WRITE, 0o600, dir_fd=self.at), "wb") as file:
                 file.write(data)
             os.replace(self._name(part), self._name(name), src_dir_fd=self.at, dst_dir_fd=self.at)
-        except BaseException:
+        except BaseException as error:
             self.remove(part)
-            raise
+            if not (isinstance(error, PermissionError) and self.at is None and (self.path / name).exists()):
+                raise  # but on Windows a file that another process reads stays as it is, which is as good
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there and can be removed."""

@@ -66,7 +66,7 @@ def check() -> None:
 def _version(header: Path) -> tuple[int, int] | None:
     """The version that a header defines; None where there is none to read."""
     try:
-        text = header.read_text()
+        text = header.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     parts = [re.search(rf"#define XLA_FFI_API_{part} (\d+)", text) for part in ("MAJOR", "MINOR")]

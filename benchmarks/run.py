@@ -33,6 +33,7 @@ def main() -> None:
     import rates
     import rollouts
     import startup
+    import tasks
     import tools
 
     import export
@@ -65,6 +66,7 @@ def main() -> None:
         "startup": startup.run,
         "view": view.run,
         "tools": tools.run,
+        "tasks": tasks.run,
         "export": export.run,
     }
     parser = argparse.ArgumentParser(description=__doc__)

@@ -21,6 +21,7 @@ def main() -> None:
     import elastic
     import float32
     import forward_dynamics
+    import install
     import inverse_dynamics
     import large
     import limit
@@ -67,6 +68,7 @@ def main() -> None:
         "view": view.run,
         "tools": tools.run,
         "tasks": tasks.run,
+        "install": install.run,
         "export": export.run,
     }
     parser = argparse.ArgumentParser(description=__doc__)

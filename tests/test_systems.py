@@ -13,6 +13,7 @@ from linkwise.backend import cache, direct, llvm, native
 from linkwise.backend.folder import private
 from linkwise.cli import streams
 from linkwise.files import contents, replacing
+from linkwise.robot.geometry import _plain
 from support.processes import PATH
 
 windows = pytest.mark.skipif(sys.platform != "win32", reason="Windows alone")
@@ -80,6 +81,12 @@ def test_names_and_line_ends_of_every_system(tmp_path):
     table.write_bytes(b"t,joint1,joint2\r\n" + b"".join(b"%.1f,0,%.2f\r\n" % (k / 10, k * k / 900) for k in range(9)))
     done = python("from linkwise.cli import main; main()", "torque", str(path), str(table), "--json")
     assert done.returncode == 0, done.stderr
+
+
+def test_meshes_on_a_drive():
+    assert _plain("/C:/my%20meshes/arm.stl", windows=True) == "C:/my meshes/arm.stl"
+    assert _plain("meshes/arm.stl", windows=True) == "meshes/arm.stl"
+    assert _plain("/C:/my%20meshes/arm.stl", windows=False) == "/C:/my meshes/arm.stl"
 
 
 def test_a_folder_is_no_file(tmp_path):

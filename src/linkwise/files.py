@@ -7,6 +7,7 @@ import io
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -70,8 +71,8 @@ def output(path: str | PathLike[str]) -> tuple[Path, os.stat_result | None]:
 def _take_after(part: Path, old: os.stat_result) -> None:
     """Give a file the mode and, where that is allowed, the owner of the one that it replaces."""
     made = os.stat(part)
-    if (made.st_uid, made.st_gid) != (old.st_uid, old.st_gid):
-        with suppress(OSError, AttributeError):
+    if sys.platform != "win32" and (made.st_uid, made.st_gid) != (old.st_uid, old.st_gid):
+        with suppress(OSError):
             os.chown(part, old.st_uid, old.st_gid)
     os.chmod(part, stat.S_IMODE(old.st_mode))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -93,7 +94,7 @@ class Folder:
 def private(path: Path) -> Iterator[Folder]:
     """The folder at a path, made if need be; `NotPrivate` where others could have written to it."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not BY_DESCRIPTOR:
+    if sys.platform == "win32" or not BY_DESCRIPTOR:
         yield Folder(path, None)
         return
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -106,6 +107,7 @@ def private(path: Path) -> Iterator[Folder]:
 
 def _check(path: Path, descriptor: int) -> None:
     """See that an open folder is the user's alone, and that no other user can put another in its place."""
+    assert sys.platform != "win32"  # which has no owners and modes
     below = os.fstat(descriptor)
     if not _mine(below) or stat.S_IMODE(below.st_mode) & 0o077:
         raise NotPrivate(f"it must belong to you alone. Run: chmod 700 {path}")

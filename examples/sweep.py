@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.stats import qmc
 
 import linkwise as lw
 
@@ -33,6 +35,10 @@ ROTOR, TORQUE, SPEED = 6e-5, 0.9, 420.0  # of each motor: kg m^2, N m, rad/s
 # what the arm has to do: carry things along lines, from and to, in m
 LINES = np.array([[(0.5, -0.2, z), (x, 0.3, 0.4)] for z in (0.15, 0.25, 0.35, 0.45) for x in (0.3, 0.5)])
 DURATIONS = np.geomspace(0.2, 2.0, 48)  # s; the shortest that motors can do is looked for
+GRID, INSTANTS = np.linspace(0.0, 1.0, 41), np.linspace(0.0, 1.0, 61)
+S = INSTANTS**3 * (10 - 15 * INSTANTS + 6 * INSTANTS**2)  # the part of the way at each instant, and its derivatives
+S1 = (30 * INSTANTS**2 * (1 - INSTANTS) ** 2)[:, None]
+S2 = (60 * INSTANTS * (1 - INSTANTS) * (1 - 2 * INSTANTS))[:, None]
 INPUTS = (
     "elbow.xyz", "sensor.xyz", "upper_arm.mass", "upper_arm.com", "upper_arm.inertia", "forearm.mass", "forearm.com",
     "forearm.inertia", "turn.armature", "shoulder.armature", "elbow.armature",
@@ -50,8 +56,6 @@ def torques() -> Any:
 
 def designs(count: int, seed: int = 0) -> np.ndarray:
     """Designs that fill the space of choices evenly, one a row; the first ones are the same for every count."""
-    from scipy.stats import qmc
-
     unit = qmc.Halton(len(NAMES), seed=seed).random(count)
     return qmc.scale(unit, LEAST, MOST)
 
@@ -79,30 +83,28 @@ def positions(points: np.ndarray, upper: float, fore: float) -> np.ndarray:
 
 def judged(design: np.ndarray) -> dict[str, float]:
     """How long a design takes for all lines, what work it does, and what it weighs; NaN where it cannot do them."""
-    from scipy.interpolate import CubicSpline
-
-    given, gears = numbers(design), design[4:]
+    given = numbers(design)
     row = dict(zip(NAMES, design.tolist(), strict=True)) | {"mass": float(given[6] + given[16])}
-    grid, x = np.linspace(0.0, 1.0, 41), np.linspace(0.0, 1.0, 61)
-    points = LINES[:, 0] + grid[:, None, None] * (LINES[:, 1] - LINES[:, 0])
-    q = positions(points, *design[:2])
+    cycle, work = np.sum([along(line, design, given) for line in LINES], axis=0)  # each line alone fits into the cache
+    return row | {"cycle": float(cycle), "work": float(work)}
+
+
+def along(line: np.ndarray, design: np.ndarray, given: np.ndarray) -> tuple[float, float]:
+    """The shortest time in which a design does a line, and the work for it; NaN where it cannot."""
+    q = positions(line[0] + GRID[:, None] * (line[1] - line[0]), *design[:2])
     if not np.isfinite(q).all():
-        return row | {"cycle": np.nan, "work": np.nan}
-    path = CubicSpline(grid, q)  # by the part of the way s, which is a polynomial of time
-    s, s1, s2 = 10 * x**3 - 15 * x**4 + 6 * x**5, 30 * x**2 * (1 - x) ** 2, 60 * x * (1 - x) * (1 - 2 * x)
-    s1, s2 = s1[:, None, None], s2[:, None, None]
-    q, q1, q2 = path(s), path(s, 1), path(s, 2)
-    T = DURATIONS[:, None, None, None]
-    qd, qdd = q1 * s1 / T, (q2 * s1**2 + q1 * s2) / T**2
+        return np.nan, np.nan
+    path, gears = CubicSpline(GRID, q), design[4:]  # by the part of the way s, which is a polynomial of time
+    q, q1, q2 = path(S), path(S, 1), path(S, 2)
+    T = DURATIONS[:, None, None]
+    qd, qdd = q1 * S1 / T, (q2 * S1**2 + q1 * S2) / T**2
     tau = torques()(np.broadcast_to(q, qd.shape), qd, qdd, given)
-    allowed = (np.abs(tau) <= TORQUE * gears).all(axis=(1, 3)) & (np.abs(qd) <= SPEED / gears).all(axis=(1, 3))
-    first = np.where(allowed.any(axis=0), allowed.argmax(axis=0), -1)  # of each line, the shortest duration
-    if (first < 0).any():
-        return row | {"cycle": np.nan, "work": np.nan}
-    lines = np.arange(len(LINES))
-    power = np.abs(tau * qd)[first, :, lines].sum(axis=-1)
-    took = DURATIONS[first]
-    return row | {"cycle": float(took.sum()), "work": float((np.trapezoid(power, x, axis=1) * took).sum())}
+    able = (np.abs(tau) <= TORQUE * gears).all(axis=(1, 2)) & (np.abs(qd) <= SPEED / gears).all(axis=(1, 2))
+    if not able.any():
+        return np.nan, np.nan
+    first = able.argmax()
+    power = np.abs(tau[first] * qd[first]).sum(axis=-1)
+    return DURATIONS[first], np.trapezoid(power, INSTANTS) * DURATIONS[first]
 
 
 # ---- many of them

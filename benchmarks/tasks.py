@@ -112,7 +112,7 @@ def run() -> list[dict[str, Any]]:
                 times[library] = {
                     task: measure(found[library], space) for task, found in every.items() if library in found
                 }
-    print(f"{'':26}" + "".join(f"{library:>24}" for library in NEEDS))
+    print(f"{'':24}" + "".join(f"{library:>26}" for library in NEEDS))
     for task, found in every.items():
         if task == "shared":
             continue
@@ -122,5 +122,5 @@ def run() -> list[dict[str, Any]]:
             words = f"{lines(found[library])} lines" if library in found else "-"
             cells.append(words + ("" if took is None else f", {took * 1e6:12,.1f} us"))
             results.append({"task": task, "library": library, "seconds": took, "lines": lines(found.get(library, ""))})
-        print(f"{task:26}" + "".join(f"{cell:>24}" for cell in cells))
+        print(f"{task:24}" + "".join(f"{cell:>26}" for cell in cells))
     return results

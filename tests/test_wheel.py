@@ -77,6 +77,17 @@ def test_the_archive_of_sources(tmp_path):
     with tarfile.open(path) as archive:
         names = {n.partition("/")[2] for n in archive.getnames()}
     top = {n.partition("/")[0] for n in names}
-    assert {"src", "tests", "docs", "papers", "examples", "benchmarks", "attack", "Makefile", "LICENSE"} <= top
+    assert {
+        "src",
+        "tests",
+        "docs",
+        "papers",
+        "examples",
+        "benchmarks",
+        "attack",
+        "Makefile",
+        "LICENSE",
+        ".github",
+    } <= top
     assert {"README.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml"} <= top
     assert not [n for n in names if "__pycache__" in n or "_build" in n or n.endswith(".pyc")]

@@ -18,6 +18,7 @@ def main() -> None:
     import clearance
     import closed
     import derivatives
+    import design_sweep
     import elastic
     import float32
     import forward_dynamics
@@ -69,6 +70,7 @@ def main() -> None:
         "tools": tools.run,
         "tasks": tasks.run,
         "install": install.run,
+        "design_sweep": design_sweep.run,
         "export": export.run,
     }
     parser = argparse.ArgumentParser(description=__doc__)

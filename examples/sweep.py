@@ -34,7 +34,7 @@ WALL, DENSITY = 2.5e-3, 1600.0  # m, kg/m^3: tubes of carbon fibre
 ROTOR, TORQUE, SPEED = 6e-5, 0.9, 420.0  # of each motor: kg m^2, N m, rad/s
 # what the arm has to do: carry things along lines, from and to, in m
 LINES = np.array([[(0.5, -0.2, z), (x, 0.3, 0.4)] for z in (0.15, 0.25, 0.35, 0.45) for x in (0.3, 0.5)])
-DURATIONS = np.geomspace(0.2, 2.0, 48)  # s; the shortest that motors can do is looked for
+DURATIONS = np.geomspace(0.1, 2.0, 48)  # s; the shortest that motors can do is looked for
 GRID, INSTANTS = np.linspace(0.0, 1.0, 41), np.linspace(0.0, 1.0, 61)
 S = INSTANTS**3 * (10 - 15 * INSTANTS + 6 * INSTANTS**2)  # the part of the way at each instant, and its derivatives
 S1 = (30 * INSTANTS**2 * (1 - INSTANTS) ** 2)[:, None]

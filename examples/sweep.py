@@ -124,7 +124,7 @@ def part(folder: str, k: int, rows: np.ndarray) -> str:
 def claim(folder: Path, question: dict[str, Any]) -> None:
     """Write down what the parts in a folder are answers to; refuse a folder whose parts answer something else."""
     folder.mkdir(parents=True, exist_ok=True)
-    note = folder / "question.json"
+    note = folder / "_question.json"  # readers of Parquet leave out what begins with "_"
     if note.exists() and json.loads(note.read_text()) != question:
         raise SystemExit(f"{folder}: its parts are of other designs or of another version of this file. Take another.")
     note.write_text(json.dumps(question))
@@ -175,7 +175,7 @@ def main() -> None:
             where = opened.enter_context(
                 LocalCluster(
                     n_workers=given.workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
-                    local_directory=given.folder,
+                    local_directory=str(Path(given.folder, "_dask")),
                 )
             )  # fmt: skip
         client = opened.enter_context(Client(where))

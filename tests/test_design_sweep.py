@@ -128,6 +128,7 @@ def test_a_killed_worker_loses_nothing(sweep, tmp_path):
     assert len(parts) == 30
     table = pd.concat(map(pd.read_parquet, parts), ignore_index=True)
     pd.testing.assert_frame_equal(table, pd.DataFrame([sweep.judged(d) for d in sweep.designs(480)]))
+    pd.testing.assert_frame_equal(table, pd.read_parquet(tmp_path / "out"))  # as a whole, as users read it
     # what is there is not computed again
     times = {p.name: p.stat().st_mtime_ns for p in parts}
     parts[3].unlink()

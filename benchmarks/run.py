@@ -18,10 +18,12 @@ def main() -> None:
     import clearance
     import closed
     import derivatives
+    import design_sweep
     import elastic
     import excitation
     import float32
     import forward_dynamics
+    import install
     import inverse_dynamics
     import jax_libraries
     import large
@@ -36,6 +38,7 @@ def main() -> None:
     import rollouts
     import standing
     import startup
+    import tasks
     import tools
 
     import export
@@ -71,6 +74,9 @@ def main() -> None:
         "view": view.run,
         "tools": tools.run,
         "jax_libraries": jax_libraries.run,
+        "tasks": tasks.run,
+        "install": install.run,
+        "design_sweep": design_sweep.run,
         "export": export.run,
     }
     parser = argparse.ArgumentParser(description=__doc__)

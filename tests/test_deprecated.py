@@ -129,3 +129,19 @@ def test_keys_of_problem_files(tmp_path):
 def test_the_page_of_migration_has_the_table():
     rows = dict(re.findall(r"^\| `lw\.(\w+)` \| (.*?) \|$", PAGE.read_text(), flags=re.MULTILINE))
     assert {old: re.sub("`", "", new) for old, new in rows.items()} == MOVED
+
+
+GONE = {"dyn.closed", "linkwise.report.torques"}  # which the page names as such
+
+
+def test_names_on_the_page_are_there():
+    """Of the library, of a compiled robot, and import paths."""
+    text, dyn = PAGE.read_text(encoding="utf-8"), lw.compile(lw.load("fivebar"))
+    names = set(re.findall(r"`((?:lw|dyn|linkwise)\.[A-Za-z_][\w.]*)", text)) - GONE
+    assert len(names) > 150
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for name in names:
+            head, rest = name.split(".", 1)
+            found = getattr(dyn, rest) if head == "dyn" else resolve_name(f"linkwise.{rest}")
+            assert found is not None, name

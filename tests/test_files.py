@@ -17,6 +17,9 @@ import linkwise as lw
 from linkwise import files
 from linkwise.files import arrays, contents, reading, replacing
 
+posix = pytest.mark.skipif(os.name != "posix", reason="modes, owners, links and pipes are of POSIX")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")
+
 SIZE = 3000  # bytes of a file in the test of many writers: more than one write() when buffered by lines
 
 
@@ -32,6 +35,7 @@ def mode(path):
 # ---- writing
 
 
+@posix
 def test_a_new_file_has_the_mode_of_the_umask(tmp_path):
     before = os.umask(0o027)
     try:
@@ -41,6 +45,7 @@ def test_a_new_file_has_the_mode_of_the_umask(tmp_path):
     assert mode(tmp_path / "a.csv") == 0o640
 
 
+@posix
 @pytest.mark.parametrize("kept", [0o600, 0o640, 0o664, 0o755])
 def test_a_file_keeps_its_mode(tmp_path, kept):
     path = tmp_path / "a.csv"
@@ -50,6 +55,7 @@ def test_a_file_keeps_its_mode(tmp_path, kept):
     assert (path.read_text(), mode(path)) == ("new", kept)
 
 
+@posix
 def test_a_secret_file_is_never_open_to_others_on_the_way(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("old")
@@ -59,7 +65,7 @@ def test_a_secret_file_is_never_open_to_others_on_the_way(tmp_path):
         part.write_text("new")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+@pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() != 0, reason="only root may give files away")
 def test_a_file_keeps_its_owner(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("old")
@@ -77,6 +83,7 @@ def test_a_read_only_file_is_refused_and_kept(tmp_path):
     assert (path.read_text(), mode(path)) == ("old", 0o444)
 
 
+@posix
 def test_links_are_followed(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "real.csv").write_text("old")
@@ -92,6 +99,7 @@ def test_links_are_followed(tmp_path):
         write(tmp_path / "round.csv")
 
 
+@posix
 def test_a_planted_file_is_not_followed(tmp_path, monkeypatch):
     """Even where someone knows the name of the file in between."""
     victim = tmp_path / "victim"
@@ -112,6 +120,7 @@ def special_files(folder):
     return {"pipe": "a named pipe", "null": "a device", "folder": "a folder", "socket": "a socket"}
 
 
+@posix
 def test_what_is_no_file_is_refused_and_stays_what_it_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, words in special_files(tmp_path).items():
@@ -210,6 +219,7 @@ def test_many_writers_and_readers(tmp_path, operations):
 # ---- reading
 
 
+@posix
 def test_what_is_no_file_is_not_waited_for(tmp_path, monkeypatch):
     """A pipe that nobody writes to would be opened, and read, for ever."""
     monkeypatch.chdir(tmp_path)
@@ -230,6 +240,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path, monkeypatch):
             lw.motion.read(tmp_path / name, lw.load("rr"))
 
 
+@linux
 def test_what_a_shell_passes_on_is_read(tmp_path):
     code = "from linkwise.files import contents; import sys; print(contents(sys.argv[1], 100))"
     for name, data in (("/dev/stdin", "x" * 99), ("/dev/fd/0", ""), ("/proc/self/fd/0", "hello")):

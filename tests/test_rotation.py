@@ -15,7 +15,7 @@ SMALL = (0.0, 1e-17, 1e-15, 1e-12, 1e-8, 4e-8, 1e-4)
 
 def rotations():
     """Random ones, right angles, and those that are nearly so."""
-    yield from Rotation.random(20, rng=1).as_matrix()
+    yield from Rotation.random(20, 1).as_matrix()
     yield from Rotation.create_group("O").as_matrix().round()
     for x in SMALL:
         for axes in ("xyz", "zxz", "yzy"):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -69,8 +71,8 @@ def output(path: str | PathLike[str]) -> tuple[Path, os.stat_result | None]:
 def _take_after(part: Path, old: os.stat_result) -> None:
     """Give a file the mode and, where that is allowed, the owner of the one that it replaces."""
     made = os.stat(part)
-    if (made.st_uid, made.st_gid) != (old.st_uid, old.st_gid):
-        with suppress(OSError, AttributeError):
+    if sys.platform != "win32" and (made.st_uid, made.st_gid) != (old.st_uid, old.st_gid):
+        with suppress(OSError):
             os.chown(part, old.st_uid, old.st_gid)
     os.chmod(part, stat.S_IMODE(old.st_mode))
 
@@ -150,8 +152,9 @@ def _opened(path: str | PathLike[str], most: int) -> Iterator[BinaryIO]:
 
 
 def _check_input(path: str | PathLike[str], found: os.stat_result, most: int) -> None:
-    plain = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)  # opening a folder says what it is
-    if not plain and not PASSED_ON.fullmatch(os.fspath(path)):
+    if stat.S_ISDIR(found.st_mode):  # on Windows opening it says something else
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(found.st_mode) and not PASSED_ON.fullmatch(os.fspath(path)):
         raise _unusable(path, "read", f"{_kind(found)}. Write its data to a file first")
     if found.st_size > most:
         raise _too_large(path, most)

@@ -24,6 +24,10 @@ PROCESSORS = {
     "ARM": ("aarch64-linux-gnu", "generic", "+neon", (2, 4), r"\bfmla\tv\d+\.(2d|4s)"),
     "a server with ARM": ("aarch64-linux-gnu", "neoverse-v1", "+neon,+sve", (2, 4), r"\bfml[as]\tv\d+\.(2d|4s)"),
     "a Mac": ("arm64-apple-darwin", "apple-m1", "+neon", (2, 4), r"\bfmla\.(2d|4s)"),
+    "a Mac with Intel": ("x86_64-apple-darwin", "x86-64-v3", "+avx,+avx2,+fma", (4, 8), r"%ymm"),
+    "Windows": ("x86_64-pc-windows-msvc", "x86-64-v3", "+avx,+avx2,+fma", (4, 8), r"%ymm"),
+    "an older Windows": ("x86_64-pc-windows-msvc", "x86-64", "+sse2", (2, 4), r"\bmulp[ds]\b.*%xmm"),
+    "Windows on ARM": ("aarch64-pc-windows-msvc", "generic", "+neon", (2, 4), r"\bfmla\tv\d+\.(2d|4s)"),
 }
 KINDS = ("float64", "float32")
 ARM = PROCESSORS["ARM"][:3]
@@ -57,6 +61,33 @@ def test_code_uses_the_vectors_of_the_processor(processor, dtype):
     machine = binding.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=1)
     text = ir.modules(products(dtype), target, 500, 5)[1]
     assert re.search(registers, machine.emit_assembly(binding.parse_assembly(text)))
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_code_asks_for_nothing_that_the_system_lacks(processor):
+    """Object files need the symbols that are given to LLVM alone, and none of them has tables to unwind the stack.
+
+    A system puts a letter before names, or none; LLVM takes it away again.
+    """
+    triple, cpu, features, *_ = PROCESSORS[processor]
+    binding = llvm.binding()
+    options = {"opt": 1, "reloc": "pic", "codemodel": "small", "jit": True}
+    machine = binding.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, **options)
+    wide = trace("wide", lambda x: ([a * a for a in x],), [Port("x", (1100,))], [Port("y", (1100,))])  # on the heap
+    prefix = "_" if "apple" in triple else ""
+    defined, called, sections = set(), set(), set()
+    for program in (every_op(), every_op("float32"), wide):
+        for text in ir.modules(program, Target.of(triple, features, program.dtype), 400, 2):
+            code = machine.emit_assembly(binding.parse_assembly(text))
+            defined |= set(re.findall(r"^\"?(\w+)\"?:", code, flags=re.MULTILINE))
+            called |= set(re.findall(r"^\t(?:callq|jmp|bl|b)\t([A-Za-z_]\w*)(?:@PLT)?$", code, flags=re.MULTILINE))
+            data = machine.emit_object(binding.parse_assembly(text))
+            sections |= {(s.name() or b"").decode() for s in binding.ObjectFileRef.from_data(data).sections()}
+    foreign = {name.removeprefix(prefix) for name in called - defined}
+    system = {"__chkstk"} if "windows" in triple else set()
+    assert foreign <= {*llvm.PYTHON, *llvm.C, *system}, foreign
+    assert {"malloc", "PyErr_NoMemory"} <= foreign
+    assert not sections & {".pdata", ".xdata", ".eh_frame", "__eh_frame", "__compact_unwind"}
 
 
 def test_this_machine_is_one_of_them():

@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import struct
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -49,7 +50,7 @@ def directory() -> Path | None:
 
 def _home() -> Path:
     """The user's home directory, which the root directory is not."""
-    if os.name == "nt":
+    if sys.platform == "win32":
         return Path.home()
     import pwd
 

@@ -64,9 +64,10 @@ def function(program: Program, name: str, second: bool, options: dict[str, Any])
     program = with_own_names(program.whole)
     entries = _with_derivatives(Entry.of(name, program.arguments, program), second)
     code = HEAD + "\n".join(_code(entry) for entry in entries)
-    with tempfile.TemporaryDirectory(prefix="linkwise") as folder:
+    # Windows does not remove a library that is loaded
+    with tempfile.TemporaryDirectory(prefix="linkwise", ignore_cleanup_errors=True) as folder:
         source, library = Path(folder, "door.c"), Path(folder, f"{name}.so")
-        source.write_text(code)
+        source.write_text(code, encoding="utf-8")
         _compile(source, library)
         return ca.external(name, str(library), options)
 

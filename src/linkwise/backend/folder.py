@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -54,9 +55,10 @@ class Folder:
             with os.fdopen(os.open(self._name(part), WRITE, 0o600, dir_fd=self.at), "wb") as file:
                 file.write(data)
             os.replace(self._name(part), self._name(name), src_dir_fd=self.at, dst_dir_fd=self.at)
-        except BaseException:
+        except BaseException as error:
             self.remove(part)
-            raise
+            if not (isinstance(error, PermissionError) and self.at is None and (self.path / name).exists()):
+                raise  # but on Windows a file that another process reads stays as it is, which is as good
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there and can be removed."""
@@ -92,7 +94,7 @@ class Folder:
 def private(path: Path) -> Iterator[Folder]:
     """The folder at a path, made if need be; `NotPrivate` where others could have written to it."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not BY_DESCRIPTOR:
+    if sys.platform == "win32" or not BY_DESCRIPTOR:
         yield Folder(path, None)
         return
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -105,6 +107,8 @@ def private(path: Path) -> Iterator[Folder]:
 
 def _check(path: Path, descriptor: int) -> None:
     """See that an open folder is the user's alone, and that no other user can put another in its place."""
+    if sys.platform == "win32":  # which has no owners and modes
+        return
     below = os.fstat(descriptor)
     if not _mine(below) or stat.S_IMODE(below.st_mode) & 0o077:
         raise NotPrivate(f"it must belong to you alone. Run: chmod 700 {path}")

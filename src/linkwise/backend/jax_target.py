@@ -67,7 +67,7 @@ def _version() -> tuple[int, int]:
     """The version of XLA's interface that the header in JAX defines; the newest known one where there is none."""
     header = Path(required("jax", "jax").ffi.include_dir(), "xla", "ffi", "api", "c_api.h")
     try:
-        text = header.read_text()
+        text = header.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return NEWEST
     parts = [re.search(rf"#define XLA_FFI_API_{part} (\d+)", text) for part in ("MAJOR", "MINOR")]

@@ -22,7 +22,7 @@ def load(
     from string import Template
 
     folder = resources.files("linkwise.backend")
-    text = "\n".join(folder.joinpath(f"{name}.ll").read_text() for name in files)
+    text = "\n".join(folder.joinpath(f"{name}.ll").read_text(encoding="utf-8") for name in files)
     text = Template(text).substitute(constants)
     key = hashlib.sha256(repr((cache.MAGIC, text, llvm.identity())).encode()).hexdigest()
     objects = cache.read(key)

@@ -27,6 +27,19 @@ GENERATOR = (
     "shuffle", "target", "tile",
 )  # fmt: skip
 PYTHON = ("PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")  # what code may call of the interpreter
+C = (
+    "malloc",
+    "free",
+    "memcpy",
+    "memset",
+    "memmove",
+    "sin",
+    "cos",
+    "sinf",
+    "cosf",
+    "feclearexcept",
+)  # and of C
+WINDOWS = {"ucrtbase": C, "ntdll": ("__chkstk",)}  # where they are in a process that may have several such libraries
 
 _engines: dict[int, Any] = {}  # by the address of their code, which must outlive every function that points to it
 
@@ -40,11 +53,20 @@ def binding() -> Any:
 
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        for name in PYTHON:
-            llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
+        for found, names in [(ctypes.pythonapi, PYTHON), *_system()]:
+            for name in names:
+                if hasattr(found, name):
+                    llvm.add_symbol(name, ctypes.cast(getattr(found, name), ctypes.c_void_p).value)
         return llvm
 
     return apart(ready)
+
+
+def _system() -> list[tuple[ctypes.CDLL, tuple[str, ...]]]:
+    """Libraries of the system and what code takes from each, where LLVM is to find it nowhere else."""
+    if sys.platform != "win32":
+        return []
+    return [(ctypes.CDLL(library), names) for library, names in WINDOWS.items()]
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import select
@@ -36,7 +37,11 @@ def guard() -> None:
         except OSError:  # closed: what is opened next would take its place, and get what is printed
             os.open(os.devnull, os.O_RDWR)
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
-        raw, old = Stream(descriptor, "wb", closefd=False), getattr(sys, name)
+        old = getattr(sys, name)
+        if sys.platform == "win32" and isinstance(old, io.TextIOWrapper) and old.isatty():
+            old.reconfigure(errors="replace")  # Python's own way to a console there writes every character
+            continue
+        raw = Stream(descriptor, "wb", closefd=False)
         encoding = old.encoding if old else "utf-8"
         at_once = name == "stderr" or raw.isatty()
         stream = io.TextIOWrapper(io.BufferedWriter(raw), encoding, "replace", line_buffering=at_once)
@@ -47,4 +52,9 @@ def unwritten() -> str:
     """Why some of the output could not be written; empty where all was, or where its reader had left."""
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     error = raw.error if isinstance(raw, Stream) else None
-    return "" if error is None or isinstance(error, BrokenPipeError) else error.strerror or str(error)
+    return "" if error is None or _left(error) else error.strerror or str(error)
+
+
+def _left(error: OSError) -> bool:
+    """Whether an error means that the reader is gone, as Windows too says it."""
+    return isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)

@@ -133,6 +133,8 @@ def checked(data: dict[str, Any], kind: type[Table]) -> Any:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
         raise ModelError(_explained(str(error), data, kind)) from error
+    except SystemError as error:  # of msgspec before 0.22, where no float can hold a whole number
+        raise ModelError("numbers: expected such as a float can hold, got a larger whole number.") from error
 
 
 def header(key: str, k: int, table: Any) -> str:

@@ -132,10 +132,15 @@ def places(name: str, folder: str) -> Iterator[Path]:
             package, _, rest = unquote(name[len(PACKAGE) :]).partition("/")
             yield from (root / rest for root in _packages(package, folder))
         else:
-            plain = unquote(name[len(FILE) :]) if name.startswith(FILE) else name
-            yield Path(folder or os.curdir, plain)
+            yield Path(folder or os.curdir, _plain(name[len(FILE) :]) if name.startswith(FILE) else name)
     except (ValueError, OSError):  # a name that no file can have
         return
+
+
+def _plain(address: str, windows: bool = os.name == "nt") -> str:
+    """The path that an address has after file://, such as /home/arm.stl, or /C:/arm.stl with a drive of Windows."""
+    path = unquote(address)
+    return path[1:] if windows and path[:1] == "/" and path[2:3] == ":" else path
 
 
 def _packages(package: str, folder: str) -> Iterator[Path]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise import control as control
     from linkwise import cost as cost
     from linkwise import dh as dh
+    from linkwise import identification as identification
     from linkwise import limit as limit
     from linkwise import motion as motion
     from linkwise import planning as planning
@@ -51,6 +52,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.formats.registry import list_robots as list_robots
     from linkwise.formats.registry import load as load
     from linkwise.formats.registry import save as save
+    from linkwise.identification.identify import identify as identify
     from linkwise.kernel.base_parameters import base_parameters as base_parameters
     from linkwise.kernel.compile import compile as compile
     from linkwise.kernel.dynamics import Dynamics as Dynamics
@@ -89,13 +91,14 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
 
 # where each public name lives; its module is imported when the name is first used, so that `import linkwise` is free
 _HOMES = {
-    "linkwise": "algorithms control cost dh limit motion planning platforms simulation walking",
+    "linkwise": "algorithms control cost dh identification limit motion planning platforms simulation walking",
     "linkwise.algorithms": """
         Algorithm algorithm derivative force_rates forward_dynamics forward_dynamics_derivatives hybrid_dynamics
         inverse_dynamics inverse_dynamics_derivatives jacobian joint_wrench_rates joint_wrenches mass_matrix
         pose regressor
     """,
     "linkwise.errors": "InputError LinkwiseError ModelError SimulationError UnknownNameError",
+    "linkwise.identification.identify": "identify",
     "linkwise.kernel.base_parameters": "base_parameters",
     "linkwise.kernel.compile": "compile",
     "linkwise.kernel.dynamics": "Dynamics",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.algorithms.regressor import regressor
-from linkwise.errors import LinkwiseError
+from linkwise.errors import LinkwiseError, UnknownNameError
 from linkwise.kernel.compile import compile
 from linkwise.kernel.kernel import Kernel
 from linkwise.robot.leading import refuse_wheels
@@ -78,7 +78,7 @@ class BaseParameters:
         return self._kernel(q, qd, qdd)[..., self.kept]
 
 
-def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
+def base_parameters(robot: Robot, *, among: Iterable[str] | None = None, seed: int = 0) -> BaseParameters:
     """The base parameters of a robot, from its regressor at random states.
 
     Links nearer the base come first, so that a parameter is grouped with those of the links that carry it. Within a
@@ -87,6 +87,7 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
 
     Args:
         robot: fixed or floating, with loops too; springs do not count.
+        among: names of parameters that are unknown, all others being known; all of them by default.
         seed: of the random states.
 
     Source: the numerical method of Gautier (1991), with columns tested against the span of those kept before them.
@@ -100,7 +101,9 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
     qd, qdd = rng.normal(size=(2, len(q), robot.nv)) * 3.0
     Y = kernel(q, qd, qdd).reshape(-1, count)
     size = np.linalg.norm(Y, axis=0)
-    scale = np.where(size > DEPENDENT * max(size.max(initial=0.0), 1.0), size, np.inf)
+    asked = _asked(robot, among)
+    idle = size <= DEPENDENT * max(size.max(initial=0.0), 1.0)
+    scale = np.where(asked & ~idle, size, np.inf)
     unit = Y / scale
     links = [range(k, k + 10) for k in range(0, inertial, 10)]
     kept = _independent(unit, [*links, *([k] for k in range(inertial, count))])
@@ -111,8 +114,18 @@ def base_parameters(robot: Robot, *, seed: int = 0) -> BaseParameters:
         beta = np.linalg.lstsq(unit[:, kept], unit[:, others], rcond=None)[0]
         beta[np.abs(beta) < ROUND_OFF] = 0.0
         mapping[:, others] = _rounded(beta / scale[kept][:, None] * scale[others])
-    lost = tuple(robot.parameter_names[k] for k in range(count) if not np.isfinite(scale[k]))
+    lost = tuple(robot.parameter_names[k] for k in np.flatnonzero(asked & idle))
     return BaseParameters(robot, np.array(kept, dtype=np.intp), mapping, lost, kernel)
+
+
+def _asked(robot: Robot, among: Iterable[str] | None) -> NDArray[np.bool_]:
+    """Which parameters are unknown."""
+    names = robot.parameter_names
+    wanted = list(names if among is None else among)
+    for name in wanted:
+        if name not in names:
+            raise UnknownNameError("parameter", name, names)
+    return np.isin(names, wanted)
 
 
 def _positions(robot: Robot, rng: np.random.Generator, rows: int) -> NDArray[np.float64]:

@@ -1,0 +1,415 @@
+"""`identify`: the parameters of a robot from logs of its motion and torques."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from linkwise.check import positive
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.identification.covariance import Covariance, robust
+from linkwise.identification.estimates import Estimates
+from linkwise.identification.fit import Fit
+from linkwise.identification.least_squares import ESTIMATORS, Noise, Solution, solve, whitened
+from linkwise.identification.samples import Rows, Samples, band_of, measured_torques
+from linkwise.identification.statistics import error_of, information, whiteness
+from linkwise.identification.structure import INERTIAL, Structure, laws
+from linkwise.motion.columns import column_names
+from linkwise.motion.log import Log
+from linkwise.motion.smoothing import Smoothed, smooth
+from linkwise.motion.trajectory import Array
+from linkwise.robot.robot import Robot
+from linkwise.status import StatusLine
+
+Source = Log | str | PathLike[str]
+
+WIDER = 2.0  # positions are smoothed at so many times the cutoff of the low-pass
+SEEN = 2.0  # noises: what a parameter must add to the torques, were it as large as its link suggests
+DEPENDENT = 1e-9  # part of a column beyond the others that round-off may leave
+DELAYS = 6  # rounds in which a delay is found
+STILL = 1e-7  # s: a change of the delay that ends them
+BLOCKS = 5  # of a log, each left out once
+SEED = 0
+
+
+def identify(
+    robot: Robot,
+    log: Source | Iterable[Source],
+    *,
+    friction: str | Iterable[str] | None = ("viscous", "coulomb"),
+    rotors: bool = True,
+    offsets: bool = True,
+    payload: str | None = None,
+    coupled: Iterable[tuple[str, str]] = (),
+    hold: Iterable[str] = (),
+    gains: Mapping[str, float] | Sequence[float] | None = None,
+    delays: bool | str = True,
+    cutoff: float | None = None,
+    estimator: str = "reweighted",
+    prior: Robot | None = None,
+    physical: bool = True,
+    progress: bool = True,
+) -> Fit:
+    """Identify the parameters of a robot from logs.
+
+    Columns of the regressor, made from smooth positions, and measured torques go through the same low-pass. Base
+    parameters come from least squares in which drives count by their residuals; what noise of the positions adds to
+    the columns is taken off; intervals allow for residuals that are alike from one instant to the next, and for a delay
+    between positions and torques.
+
+    Args:
+        robot: with the geometry; its inertias, rotors and friction are the prior, which may be zero.
+        log: a log, a file, or several of them.
+        friction: some of "viscous", "coulomb", "stribeck", "root", "asymmetric", "load", "temperature".
+        rotors: whether rotor inertias are unknown; else they are the robot's.
+        offsets: whether each drive's torque may have an offset.
+        payload: a frame or link that carries an unknown load: then only it, friction and offsets are unknown.
+        coupled: pairs of joints with coupled motors: the second motor turns with the sum of both joints.
+        hold: names of parameters that keep the robot's values.
+        gains: torque per ampere of each drive, where the log has currents.
+        delays: True for one delay of all torques against positions, "drive" for one of each, False for none.
+        cutoff: of the low-pass, in Hz; chosen from the data by default. Positions are smoothed at twice that.
+        estimator: "ordinary", "weighted", "reweighted", "total" or "instrumental" least squares.
+        prior: a robot with the values of what the data do not determine, by default `robot`.
+        physical: whether the robot gets the nearest parameters that bodies of positive density can have.
+        progress: whether to show a line of it on a terminal.
+    """
+    if estimator not in ESTIMATORS:
+        raise UnknownNameError("estimator", estimator, ESTIMATORS)
+    given = joined(robot, log)
+    line = StatusLine() if progress else None
+    structure = Structure(
+        robot if prior is None else prior, laws(friction), rotors, offsets, payload, tuple(coupled), tuple(hold)
+    )
+    work = _Work(structure, given, _gains(robot, gains), delays, cutoff, estimator, line)
+    try:
+        return work.fit(physical)
+    finally:
+        if line is not None:
+            line.wipe()
+
+
+def joined(robot: Robot, log: Source | Iterable[Source]) -> Log:
+    """One log of all that was given, each file a run or several."""
+    sources = [log] if isinstance(log, Log | str | PathLike) else list(log)
+    if not sources:
+        raise InputError("identify: expected a log, got none. Give a Log or the path of a file.")
+    if not all(isinstance(x, Log) for x in sources):
+        from linkwise.motion.log_reader import read_log
+
+        if not any(isinstance(x, Log) for x in sources):
+            return read_log(sources, robot)
+        sources = [x if isinstance(x, Log) else read_log(x, robot) for x in sources]
+    logs = [x for x in sources if isinstance(x, Log)]
+    for one in logs:
+        if column_names(one.robot, "q") != column_names(robot, "q"):
+            raise InputError(
+                f"log of {one.robot.name!r}: expected a log of {robot.name!r}, got one with other joints. Read it with"
+                " lw.read_log(path, robot)."
+            )
+    return logs[0] if len(logs) == 1 else _chained(logs)
+
+
+def _chained(logs: list[Log]) -> Log:
+    """Logs one after the other."""
+    first = logs[0]
+    channels: dict[str, Any] = {"t": np.concatenate([x.t for x in logs]), "q": np.concatenate([x.q for x in logs])}
+    for key in ("qd", "tau", "current"):
+        parts = [getattr(x, key) for x in logs]
+        width = next((p.shape[1] for p in parts if p is not None), 0)
+        filled = [np.full((len(x), width), np.nan) if p is None else p for x, p in zip(logs, parts, strict=True)]
+        channels[key] = np.concatenate(filled) if width else None
+    if channels["qd"] is not None and not np.isfinite(channels["qd"]).all():
+        channels["qd"] = None
+    for key in ("wrenches", "others"):
+        shared = set.intersection(*(set(getattr(x, key)) for x in logs))
+        channels[key] = {name: np.concatenate([getattr(x, key)[name] for x in logs]) for name in sorted(shared)}
+    runs, at = [], 0
+    for x in logs:
+        runs += [slice(r.start + at, r.stop + at) for r in x.runs]
+        at += len(x)
+    notes = tuple(dict.fromkeys(note for x in logs for note in x.notes))
+    return replace(first, **channels, runs=tuple(runs), sources=sum((x.sources for x in logs), ()), notes=notes)
+
+
+def _gains(robot: Robot, gains: Mapping[str, float] | Sequence[float] | None) -> Array | None:
+    if gains is None:
+        return None
+    if isinstance(gains, Mapping):
+        names = [n.removeprefix("tau.") for n in column_names(robot, "tau")]
+        for name in gains:
+            if name not in names:
+                raise UnknownNameError("drive of a gain", name, names)
+        return np.array([float(gains.get(name, np.nan)) for name in names])
+    found = np.asarray(gains, dtype=float)
+    if found.shape != (robot.nu,):
+        raise InputError(f"gains: expected {robot.nu} numbers, one for each drive, got shape {found.shape}.")
+    return found
+
+
+@dataclass(eq=False)
+class _Work:
+    """The steps of an identification."""
+
+    structure: Structure
+    log: Log
+    gains: Array | None
+    delays: bool | str
+    cutoff: float | None
+    estimator: str
+    line: StatusLine | None
+
+    def say(self, words: str) -> None:
+        if self.line is not None:
+            self.line.write(f"identify {self.structure.robot.name}: {words}")
+
+    def fit(self, physical: bool) -> Fit:
+        """All of it."""
+        notes = list(self.log.notes)
+        self.say("smoothing")
+        s = self._smoothed()
+        notes += s.notes
+        cutoff = float(np.max(s.cutoff)) / WIDER
+        samples = Samples(s, measured_torques(s.log, self.gains), cutoff)
+        self.structure = replace(self.structure, band=band_of(s))
+        structure = self.structure
+        held = np.where(structure.free, 0.0, structure.prior)
+        base_prior = structure.mapping @ np.where(structure.free, structure.prior, 0.0)
+        self.say("columns")
+        rows = samples.rows(structure, structure.kept, held)
+        known = determined(rows, plausible(structure, rows))
+        at_prior = base_prior[~known]
+        full = replace(rows, b=np.where(rows.used, rows.b - rows.A[:, :, ~known] @ at_prior, 0.0))
+        rows = full.take(known)
+        status = "complete"
+        noise = None
+        delay = np.zeros((0, len(rows.b.T)))
+        try:
+            self.say("delay")
+            rows, late, delay = self._delayed(samples, rows)
+            self.say("noise")
+            if self._noisy(s):
+                noise = self._noise(samples, structure.kept[known], held, rows, delay)
+            other = self._instruments(samples, structure.kept[known], held, rows)
+            self.say("estimate")
+        except KeyboardInterrupt:
+            status, late, other = "interrupted", np.zeros(rows.b.shape[1]), None
+            notes.append("interrupted: delay and noise of positions may not have been taken off")
+        whole = _with_delays(rows, delay)
+        solution = solve(whole, self.estimator, noise, other)
+        covariance = robust(solution, whole)
+        return self._answer(rows, solution, covariance, known, base_prior, late, s, cutoff, status, notes, physical)
+
+    def _smoothed(self) -> Smoothed:
+        if self.cutoff is None:
+            return smooth(self.log)
+        return smooth(self.log, WIDER * positive(self.cutoff, "cutoff"))
+
+    # ---- delay of torques against positions
+
+    def _delayed(self, samples: Samples, rows: Rows) -> tuple[Rows, Array, Array]:
+        """The equations with torques brought forward, the delay of each drive, and its columns (delays, rows, nu)."""
+        nu = rows.b.shape[1]
+        late = np.zeros(nu)
+        if not self.delays:
+            return rows, late, np.zeros((0, *rows.b.shape))
+        groups = np.eye(nu)[rows.used.any(axis=0)] if self.delays == "drive" else np.ones((1, nu))
+        new = rows
+        for _ in range(DELAYS):
+            found = solve(new, "weighted")
+            slope = -_slope(new, new.A @ found.x)
+            columns = slope[None] * groups[:, None, :]
+            step = solve(_with_delays(new, columns), "weighted").x[-len(groups) :] @ groups
+            late = late + np.clip(step, -0.5 / samples.cutoff, 0.5 / samples.cutoff)
+            new = samples.shifted(rows, late)
+            if np.abs(step).max() < STILL:
+                break
+        found = solve(new, "weighted")
+        slope = -_slope(new, new.A @ found.x)
+        return new, late, slope[None] * groups[:, None, :]
+
+    # ---- noise of positions in the columns
+
+    def _noisy(self, s: Smoothed) -> bool:
+        robot = self.structure.robot
+        return self.estimator != "instrumental" and robot.nq == robot.nv and bool(np.any(s.noise > 0.0))
+
+    def _noise(self, samples: Samples, columns: Array, held: Array, rows: Rows, delay: Array) -> Noise:
+        """Equations of the motion moved by noise, forth and back."""
+        move = samples.disturbed(SEED)
+        sides = []
+        for sign in (1.0, -1.0):
+            moved = samples.rows(self.structure, columns, held, tuple(sign * x for x in move))
+            sides.append(_with_delays(replace(rows, A=moved.A), delay))
+        return Noise(*sides)
+
+    def _instruments(self, samples: Samples, columns: Array, held: Array, rows: Rows) -> Rows | None:
+        """Equations of a motion that was smoothed more."""
+        if self.estimator != "instrumental":
+            return None
+        log = samples.smoothed.log
+        s = smooth(self.log, float(np.max(samples.smoothed.cutoff)) / WIDER)
+        first = int(np.searchsorted(log.t, s.log.t[0]))
+        raise NotImplementedError(first, columns, held, rows)
+
+    # ---- the answer
+
+    def _answer(
+        self, rows: Rows, solution: Solution, covariance: Covariance, known: Array, base_prior: Array, late: Array,
+        s: Smoothed, cutoff: float, status: str, notes: list[str], physical: bool,
+    ) -> Fit:  # fmt: skip
+        structure, count = self.structure, int(known.sum())
+        names = tuple(n.removeprefix("tau.") for n in column_names(structure.robot, "tau"))
+        base = base_prior.copy()
+        base[known] = solution.x[:count]
+        errors = np.full(len(base), np.nan)
+        se = np.sqrt(np.maximum(np.diag(covariance.matrix), 0.0))
+        errors[known] = se[:count]
+        own = Covariance(covariance.matrix[:count, :count], covariance.dof)
+        delay_errors = np.full(len(names), np.nan)
+        if len(se) > count:
+            shared = se[count:] if self.delays == "drive" else np.repeat(se[count:], len(names))
+            delay_errors[rows.used.any(axis=0) if self.delays == "drive" else slice(None)] = shared
+        undetermined = tuple(n for n, on in zip(structure.base_names, known, strict=True) if not on)
+        predicted = np.where(rows.used, rows.A @ solution.x[:count], np.nan)
+        measured = np.where(rows.used, rows.b, np.nan)
+        whole = self._whole(measured, rows)
+        residual = np.where(rows.used, measured - predicted, np.nan)
+        values = spread_over(structure, base)
+        single = _single(structure, known)
+        full_errors = np.array([errors[k] if k is not None else np.nan for k in single])
+        aic, bic = information(np.nan_to_num(residual), rows, count)
+        notes += _words(self, rows, undetermined, solution)
+        return Fit(
+            structure=structure,
+            base=Estimates(structure.base_names, base, errors, base_prior, covariance.dof),
+            covariance=own,
+            parameters=Estimates(structure.names, values, full_errors, structure.prior, covariance.dof),
+            undetermined=undetermined,
+            delay=Estimates(names, late, delay_errors, np.zeros(len(names)), covariance.dof),
+            drives=names,
+            times=rows.t,
+            residuals=residual,
+            whiteness=whiteness(names, np.nan_to_num(residual), rows),
+            training=error_of(names, whole, whole - residual),
+            cross_validation=_left_out(names, rows, whole),
+            criteria={"aic": aic, "bic": bic},
+            cutoff=cutoff,
+            smoothing=float(np.max(s.cutoff)),
+            gains=self.gains,
+            status=status,
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+    def _whole(self, measured: Array, rows: Rows) -> Array:
+        """Torques themselves, what was held added again."""
+        return measured
+
+
+def _with_delays(rows: Rows, delay: Array) -> Rows:
+    """The equations with columns of delays after the others."""
+    return replace(rows, A=np.concatenate([rows.A, np.moveaxis(delay, 0, -1)], axis=2))
+
+
+def _slope(rows: Rows, tau: Array) -> Array:
+    """Rates of torques along the rows of each run."""
+    from scipy.interpolate import CubicSpline
+
+    found = np.zeros_like(tau)
+    for k in np.unique(rows.run):
+        at = np.flatnonzero(rows.run == k)
+        if len(at) > 3:
+            found[at] = CubicSpline(rows.t[at], tau[at])(rows.t[at], 1)
+    return found
+
+
+def plausible(structure: Structure, rows: Rows) -> Array:
+    """(kept,) how large each group may well be: as its link's mass and length suggest, or as torques do."""
+    robot = structure.robot
+    prior = robot.parameters()
+    inertial = prior[: INERTIAL * len(robot.moving_links)].reshape(-1, INERTIAL)
+    masses = np.where(inertial[:, 0] > 0.0, inertial[:, 0], max(float(inertial[:, 0].sum() / max(len(inertial), 1)), 1.0))
+    size = np.full(len(structure.names), np.nan)
+    for k, (m, own) in enumerate(zip(masses, inertial, strict=True)):
+        length = max(0.1, float(np.linalg.norm(own[1:4])) / m, float(np.sqrt(max(own[[4, 7, 9]].max(), 0.0) / m)))
+        size[INERTIAL * k : INERTIAL * (k + 1)] = [m, *[m * length] * 3, *[m * length**2] * 6]
+    group = np.sqrt(np.nansum((structure.mapping * np.nan_to_num(size)) ** 2, axis=1))
+    torque = np.sqrt(np.sum(rows.b**2, axis=0) / np.maximum(rows.used.sum(axis=0), 1))
+    column = np.sqrt(np.mean(rows.A**2, axis=0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        other = np.nanmax(np.where(column > 0.0, torque[:, None] / column, np.nan), axis=0)
+    lead = np.isnan(size[structure.kept])
+    return np.where(lead, np.nan_to_num(other), group)
+
+
+def determined(rows: Rows, size: Array) -> Array:
+    """(columns,) which groups show in the torques: were they of this size, beyond others and noise."""
+    from scipy.linalg import qr
+
+    found = solve(rows.take(np.any(rows.A != 0.0, axis=(0, 1))), "weighted")
+    A = whitened(rows.A, rows.used, found.sigma, found.weight).reshape(-1, rows.A.shape[2]) * size
+    R = np.linalg.qr(A, mode="r")
+    _, R, order = qr(R, pivoting=True, mode="economic")
+    seen = np.abs(np.diag(R))
+    ok = np.zeros(A.shape[1], dtype=bool)
+    if len(seen):
+        ok[order[: len(seen)]] = (seen > SEEN) & (seen > DEPENDENT * seen[0])
+    return ok
+
+
+def spread_over(structure: Structure, base: Array) -> Array:
+    """All parameters with these groups, as near to the prior as can be in the sizes of the links."""
+    free = structure.free
+    M = structure.mapping
+    prior = np.where(free, structure.prior, 0.0)
+    scale = np.maximum(np.abs(structure.prior), 1e-3)
+    inertial = INERTIAL * len(structure.robot.moving_links)
+    for k in range(0, inertial, INERTIAL):
+        m = max(structure.prior[k], 0.1)
+        scale[k : k + INERTIAL] = [m, *[0.1 * m] * 3, *[0.01 * m] * 6]
+    D = scale**2
+    step = D * (M.T @ np.linalg.lstsq((M * D) @ M.T, base - M @ prior, rcond=None)[0])
+    return np.asarray(np.where(free, structure.prior + step, structure.prior))
+
+
+def _single(structure: Structure, known: Array) -> list[int | None]:
+    """For each parameter the group that it is alone in, where the data determine that."""
+    found: list[int | None] = [None] * len(structure.names)
+    for k, row in enumerate(structure.mapping):
+        places = np.flatnonzero(row)
+        if known[k] and len(places) == 1:
+            found[int(places[0])] = k
+    return found
+
+
+def _left_out(names: tuple[str, ...], rows: Rows, whole: Array) -> Any:
+    """Errors on rows that were left out: each run in turn, or each of some blocks where there is one."""
+    several = len(np.unique(rows.run)) > 1
+    part = rows.run if several else np.minimum(np.arange(len(rows)) * BLOCKS // max(len(rows), 1), BLOCKS - 1)
+    predicted = np.full(rows.b.shape, np.nan)
+    for k in np.unique(part):
+        rest, out = np.flatnonzero(part != k), np.flatnonzero(part == k)
+        if rows.used[rest].sum() < 2 * rows.A.shape[2]:
+            return None
+        predicted[out] = rows.A[out] @ solve(rows.part(rest), "weighted").x
+    measured = np.where(rows.used, rows.b, np.nan)
+    return error_of(names, whole, whole - (measured - predicted))
+
+
+def _words(work: _Work, rows: Rows, undetermined: tuple[str, ...], solution: Solution) -> list[str]:
+    """What a user should know."""
+    found = []
+    if undetermined:
+        found.append(f"the data do not determine {', '.join(undetermined)}: left at the robot's values")
+    resting = 1.0 - rows.used.mean(axis=0)
+    for name, share in zip(work.structure.robot.drives, resting, strict=False):
+        if share > 0.0:
+            found.append(f"{name}: {100.0 * share:.3g} % of the rows do not count, not measured or at rest")
+    outliers = float(np.mean(solution.weight < 0.5))
+    if outliers > 0.0:
+        found.append(f"{100.0 * outliers:.2g} % of the rows count less than half, as outliers")
+    return found

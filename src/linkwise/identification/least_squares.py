@@ -1,0 +1,167 @@
+"""Linear estimators: ordinary, weighted, iteratively reweighted, total and instrumental-variable least squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwise.identification.samples import Rows
+from linkwise.motion.trajectory import Array
+
+ROUNDS = 12  # of reweighting, at most
+SETTLED = 1e-6  # relative change of weights with which reweighting ends
+RARE = 1e-3  # share of rows of a normal distribution that count less, as outliers would
+SHRUNK = 0.02  # correlations between drives are taken smaller by this, so that they can be inverted
+
+ESTIMATORS = {
+    "ordinary": "every equation counts the same",
+    "weighted": "drives count by the variance of their residuals",
+    "reweighted": "by the covariance of the residuals of all drives, and outliers count less",
+    "total": "as reweighted, and the columns are as noisy as the positions make them",
+    "instrumental": "as reweighted, and the columns are multiplied by those of another, less noisy motion",
+}
+
+
+class Noise(NamedTuple):
+    """What noise of the positions adds to the sums A'WA and A'Wb, as functions of the weights."""
+
+    plus: Rows
+    minus: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """An estimate, and what its covariance is made of.
+
+    Attributes:
+        x: (columns,) the estimate.
+        bread: (columns, columns), the inverse of A'WA.
+        scores: (rows, columns) what each instant adds to A'W residual, whose sum is zero.
+        residual: (rows, nu); zero where an equation does not count.
+        sigma: (nu, nu) covariance of the residuals.
+        weight: (rows,) how much each row counts; below one for outliers.
+    """
+
+    x: Array
+    bread: Array
+    scores: Array
+    residual: Array
+    sigma: Array
+    weight: Array
+
+
+def solve(rows: Rows, estimator: str = "reweighted", noise: Noise | None = None, other: Rows | None = None) -> Solution:
+    """Columns' parameters from rows of equations.
+
+    Args:
+        rows: the equations.
+        estimator: one of ESTIMATORS.
+        noise: equations of motions moved by noise like that of the positions, forth and back: the mean of both tells
+            what the noise of the positions adds, which is taken off.
+        other: equations of another motion, as instruments.
+    """
+    nu = rows.b.shape[1]
+    sigma, weight = np.eye(nu), np.ones(len(rows))
+    found = _weighted(rows, sigma, weight, estimator, noise, other)
+    for _ in range(0 if estimator == "ordinary" else 1 if estimator == "weighted" else ROUNDS):
+        new, weight = _spread(found.residual, rows.used, weight, estimator)
+        change = np.abs(new - sigma).max() / max(np.abs(new).max(), 1e-300)
+        sigma = new
+        found = _weighted(rows, sigma, weight, estimator, noise, other)
+        if change < SETTLED:
+            break
+    return found
+
+
+def _spread(residual: Array, used: Array, weight: Array, estimator: str) -> tuple[Array, Array]:
+    """The covariance of residuals between drives, and the weights of rows that are no outliers."""
+    from scipy.special import chdtri
+
+    counted = used * weight[:, None] ** 0.5
+    e = residual * counted
+    pairs = np.maximum(counted.T @ counted, 1.0)
+    sigma = (e.T @ e) / pairs
+    least = 1e-24 * max(float(np.abs(residual).max(initial=0.0)) ** 2, 1e-200)
+    sd = np.sqrt(np.maximum(np.diag(sigma), least))
+    for u in np.flatnonzero(~used.any(axis=0)):
+        sd[u] = 1.0
+    R = sigma / np.outer(sd, sd)
+    R = np.zeros_like(R) if estimator == "weighted" else R * (1.0 - SHRUNK)
+    np.fill_diagonal(R, 1.0)
+    values, vectors = np.linalg.eigh(R)
+    R = (vectors * np.maximum(values, SHRUNK / 2)) @ vectors.T
+    sigma = R * np.outer(sd, sd)
+    if estimator == "weighted":
+        return sigma, weight
+    count = np.maximum(used.sum(axis=1), 1)
+    size = np.einsum("tu,uv,tv->t", residual, np.linalg.inv(sigma), residual)
+    limit = chdtri(count, RARE)
+    return sigma, np.sqrt(np.minimum(1.0, limit / np.maximum(size, 1e-300)))
+
+
+def whitened(x: Array, used: Array, sigma: Array, weight: Array) -> Array:
+    """Rows times the root of their weights, so that residuals are alike and independent between drives."""
+    found = np.zeros_like(x)
+    patterns, which = np.unique(used, axis=0, return_inverse=True)
+    for k, pattern in enumerate(patterns):
+        places = np.flatnonzero(pattern)
+        if len(places):
+            at = np.flatnonzero(which.ravel() == k)
+            T = np.linalg.inv(np.linalg.cholesky(sigma[np.ix_(places, places)]))
+            part = x[at][:, places]
+            part = np.einsum("ij,tj...->ti...", T, part) if x.ndim == 2 else np.matmul(T, part)
+            found[np.ix_(at, places)] = part
+    return np.asarray(found * np.sqrt(weight).reshape(-1, *[1] * (x.ndim - 1)))
+
+
+def _weighted(
+    rows: Rows, sigma: Array, weight: Array, estimator: str, noise: Noise | None, other: Rows | None
+) -> Solution:
+    """The estimate with weights that are known."""
+    count = rows.A.shape[2]
+
+    def white(x: Array) -> Array:
+        return whitened(x, rows.used, sigma, weight)
+
+    A, b = white(rows.A).reshape(-1, count), white(rows.b).ravel()
+    scale = np.linalg.norm(A, axis=0)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    unit = A / scale
+    Z = unit
+    if estimator == "instrumental" and other is not None:
+        Z = white(other.A).reshape(-1, count) / scale
+        G = Z.T @ unit
+        bread = np.linalg.pinv(G)
+        x, drift = bread @ (Z.T @ b), np.zeros(count)
+    elif noise is not None:
+        moved = [white(side.A).reshape(-1, count) / scale for side in noise]
+        G, g = unit.T @ unit, unit.T @ b
+        N = sum(m.T @ m for m in moved) / 2.0 - G
+        n = sum(m.T @ b for m in moved) / 2.0 - g
+        ratio = _lagrange(G, g, float(b @ b), N, n, len(rows)) if estimator == "total" else 1.0
+        bread = np.linalg.pinv(G - ratio * N)
+        x = bread @ (g - ratio * n)
+        drift = ratio * (N @ x - n) / len(rows)
+    else:
+        Q, R = np.linalg.qr(unit)
+        inverse = np.linalg.pinv(R)
+        bread, x, drift = inverse @ inverse.T, inverse @ (Q.T @ b), np.zeros(count)
+    e = b - unit @ x
+    scores = np.einsum("tuk,tu->tk", Z.reshape(len(rows), -1, count), e.reshape(len(rows), -1)) + drift
+    residual = np.where(rows.used, rows.b - rows.A @ (x / scale), 0.0)
+    return Solution(x / scale, bread / np.outer(scale, scale), scores * scale, residual, sigma, weight)
+
+
+def _lagrange(G: Array, g: Array, bb: float, N: Array, n: Array, rows: int) -> float:
+    """How much of the noise total least squares takes off: the smallest root of det(M - ratio noise) = 0, at most one.
+
+    M are the sums of products of columns and torques, noise those that the noise of the positions adds.
+    """
+    from scipy.linalg import eigh
+
+    M = np.block([[G, g[:, None]], [g[None, :], np.array([[bb]])]])
+    added = np.block([[N, n[:, None]], [n[None, :], np.array([[0.0]])]])
+    lowest = eigh(added, M + 1e-12 * np.trace(M) / len(M) * np.eye(len(M)), eigvals_only=True)[-1]
+    return float(min(1.0, 1.0 / lowest)) if lowest > 0.0 else 1.0

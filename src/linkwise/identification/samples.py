@@ -1,0 +1,194 @@
+"""Rows of equations from a log: columns and torques through the same low-pass, and of those one in so many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import InputError
+from linkwise.identification.structure import State, Structure
+from linkwise.motion.log import Log
+from linkwise.motion.smoothing import Smoothed, smooth
+from linkwise.motion.trajectory import Array
+
+SIDE = 1.5  # periods of the cutoff on either side of the low-pass's middle
+KAISER = 6.0  # its window
+OVERSAMPLED = 3.0  # rows kept for each period of the cutoff
+BLOCK = 4096  # rows of the log whose columns are held at once
+RESTING = 0.5  # of the time of a row: a joint that rests longer has unknown friction
+STEADY = 3.0  # standard deviations of a velocity within which its sign is not known
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Equations tau = A @ x + known, after the low-pass.
+
+    Attributes:
+        t: (rows,) times.
+        A: (rows, nu, columns).
+        b: (rows, nu) torques, what is known taken off.
+        used: (rows, nu) whether an equation counts: measured, and not of a joint at rest.
+        run: (rows,) the run of each row.
+        rate: rows a second.
+    """
+
+    t: Array
+    A: Array
+    b: Array
+    used: Array
+    run: Array
+    rate: float
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def take(self, columns: Any) -> Rows:
+        """Some columns."""
+        return replace(self, A=self.A[:, :, columns])
+
+    def part(self, rows: Any) -> Rows:
+        """Some rows."""
+        return replace(
+            self, t=self.t[rows], A=self.A[rows], b=self.b[rows], used=self.used[rows], run=self.run[rows]
+        )
+
+
+class LowPass:
+    """A symmetric low-pass that keeps a row in every `step`; it shifts nothing in time, and can shift on purpose."""
+
+    def __init__(self, rate: float, cutoff: float) -> None:
+        self.rate, self.cutoff = rate, min(cutoff, 0.45 * rate)
+        self.step = max(1, int(rate / (OVERSAMPLED * self.cutoff)))
+        self.half = max(1, round(SIDE * rate / self.cutoff))
+
+    def weights(self, delay: float = 0.0) -> Array:
+        """Of 2 half + 1 neighbours, for what comes later by `delay`, in s."""
+        x = np.arange(-self.half, self.half + 1) - delay * self.rate
+        inside = np.clip(1.0 - (x / (self.half + 1.0)) ** 2, 0.0, None)
+        w = np.sinc(2.0 * self.cutoff / self.rate * x) * np.i0(KAISER * np.sqrt(inside)) * (inside > 0.0)
+        return np.asarray(w / w.sum())
+
+    def middles(self, run: slice) -> Array:
+        """Rows of the log in the middle of each kept row."""
+        return np.arange(run.start + self.half, run.stop - self.half, self.step)
+
+    def __call__(self, x: Array, first: int, middles: Array, delay: float = 0.0) -> Array:
+        """Filtered rows at `middles`, of rows of the log `x` that begin with `first`."""
+        from scipy.sparse import csr_array
+
+        width = 2 * self.half + 1
+        at = (middles[:, None] - first - self.half + np.arange(width)).ravel()
+        ends = np.arange(0, len(at) + 1, width)
+        F = csr_array((np.tile(self.weights(delay), len(middles)), at, ends), shape=(len(middles), len(x)))
+        return np.asarray((F @ x.reshape(len(x), -1)).reshape(len(middles), *x.shape[1:]))
+
+    def blocks(self, run: slice) -> Iterator[tuple[slice, Array]]:
+        """Pieces of the log, and the rows kept of each."""
+        middles = self.middles(run)
+        count = max(1, (BLOCK - 2 * self.half) // self.step, 2 * self.half // self.step)
+        for k in range(0, len(middles), count):
+            some = middles[k : k + count]
+            yield slice(int(some[0]) - self.half, int(some[-1]) + self.half + 1), some
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """A smooth log that gives rows of equations.
+
+    Args:
+        smoothed: the motion.
+        measured: (rows, nu) torques, NaN where there are none.
+        cutoff: of the low-pass that columns and torques go through, in Hz.
+    """
+
+    smoothed: Smoothed
+    measured: Array
+    cutoff: float
+
+    @property
+    def state(self) -> State:
+        s = self.smoothed
+        return State(s.q, s.qd, s.qdd, self.measured, s.log.others)
+
+    @property
+    def low_pass(self) -> LowPass:
+        return LowPass(self.smoothed.log.rate, self.cutoff)
+
+    def rows(self, structure: Structure, columns: Any, held: Array, move: tuple[Array, ...] | None = None) -> Rows:
+        """Equations in some columns, all others held at `held`; of the motion, or of one that is moved a bit."""
+        log, low_pass, state = self.smoothed.log, self.low_pass, self.state
+        if move is not None:
+            state = replace(state, q=state.q + move[0], qd=state.qd + move[1], qdd=state.qdd + move[2])
+        resting = _resting(structure, self.smoothed)
+        parts: list[tuple[Array, ...]] = []
+        for k, run in enumerate(log.runs):
+            for piece, middles in low_pass.blocks(run):
+                Y = structure.columns(state.rows(piece))
+                known = Y @ held + structure.springs(state.rows(piece))
+                A = low_pass(Y[:, :, columns], piece.start, middles)
+                b = low_pass(self.measured[piece] - known, piece.start, middles)
+                still = low_pass(resting[piece].astype(float), piece.start, middles) > RESTING
+                parts.append((log.t[middles], A, b, np.isfinite(b) & ~still, np.full(len(middles), k)))
+        if not parts:
+            raise InputError(
+                f"log of {log.robot.name!r}: expected runs longer than {2 * low_pass.half / log.rate:.3g} s, for a"
+                f" cutoff of {self.cutoff:.3g} Hz. Give a longer log, or a higher cutoff."
+            )
+        t, A, b, used, run_of = (np.concatenate(x) for x in zip(*parts, strict=True))
+        return Rows(t, A, np.where(used, b, 0.0), used, run_of, log.rate / low_pass.step)
+
+    def shifted(self, rows: Rows, delay: Array) -> Rows:
+        """The same equations with torques that come later by `delay` (nu,), in s."""
+        log, low_pass = self.smoothed.log, self.low_pass
+        moved = []
+        for run in log.runs:
+            for piece, middles in low_pass.blocks(run):
+                x = self.measured[piece]
+                still = low_pass(x, piece.start, middles)
+                late = np.stack([low_pass(x[:, u], piece.start, middles, d) for u, d in enumerate(delay)], axis=1)
+                moved.append(late - still)
+        return replace(rows, b=np.where(rows.used, rows.b + np.concatenate(moved), 0.0))
+
+    def disturbed(self, seed: int) -> tuple[Array, ...]:
+        """Noise as that of the positions after smoothing: of positions, velocities and accelerations."""
+        s = self.smoothed
+        rng = np.random.default_rng(seed)
+        noise = rng.normal(size=s.log.q.shape) * s.noise
+        log = replace(s.log, q=noise, qd=None)
+        # ends are cut once more: the noise is as long as the motion, with its ends repeated
+        found = smooth(log, float(np.max(s.cutoff)))
+        lost = (len(noise) - len(found.q)) // 2
+        pad = ((lost, len(noise) - len(found.q) - lost), (0, 0))
+        return tuple(np.pad(x, pad, mode="wrap") for x in (found.q, found.qd, found.qdd))
+
+
+def _resting(structure: Structure, s: Smoothed) -> Array:
+    """(rows, nu) whether a joint hardly moves, so that its friction may be anything below Coulomb's."""
+    found = np.zeros((len(s.q), structure.robot.nu), dtype=bool)
+    if structure.band is not None and "coulomb" in structure.friction:
+        for axis in structure.axes:
+            width = max(structure.band[k] for k, _ in axis.v)
+            for u, _ in axis.u:
+                found[:, u] |= np.abs(axis.speed(s.qd)) < width
+    return found
+
+
+def band_of(s: Smoothed) -> Array:
+    """(nv,) speeds at which the sign is not known, by the noise of velocities."""
+    sd = np.where(np.isfinite(s.sd[1]), s.sd[1], 0.0)
+    return np.asarray(np.maximum(STEADY * sd, 1e-9))
+
+
+def measured_torques(log: Log, gains: Array | None) -> Array:
+    """(rows, nu) torques of the log, or its currents times gains; NaN where there are neither."""
+    nu = log.robot.nu
+    tau = np.full((len(log), nu), np.nan) if log.tau is None else log.tau
+    if log.current is not None and gains is not None:
+        tau = np.where(np.isnan(tau), log.current * gains, tau)
+    if not np.isfinite(tau).any():
+        remedy = "Give gains=, torque per ampere by drive" if log.current is not None else "Give columns tau.<drive>"
+        raise InputError(f"log of {log.robot.name!r}: expected measured torques, got none. {remedy}.")
+    return tau

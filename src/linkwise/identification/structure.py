@@ -1,0 +1,295 @@
+"""The structure of a model: what measured torques are a linear function of, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
+from linkwise.algorithms.regressor import regressor
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.kernel.base_parameters import BaseParameters, base_parameters
+from linkwise.kernel.compile import compile
+from linkwise.motion.trajectory import Array
+from linkwise.robot.coordinates import drive_slots
+from linkwise.robot.drive import Friction
+from linkwise.robot.robot import Robot
+
+FRICTION = {
+    "viscous": "proportional to the speed",
+    "coulomb": "constant, against the speed",
+    "stribeck": "larger at low speeds, with a speed at which it has decayed",
+    "root": "proportional to the root of the speed, for drives whose friction flattens",
+    "asymmetric": "viscous friction that differs by direction (Coulomb's does with offsets)",
+    "load": "Coulomb friction proportional to the torque that is carried",
+    "temperature": "viscous and Coulomb friction that change with a measured temperature",
+}
+INERTIAL = 10  # numbers of a link
+
+
+class Axis(NamedTuple):
+    """A drive of one degree of freedom: a direction among velocities, and the same among torques."""
+
+    name: str
+    v: tuple[tuple[int, float], ...]
+    u: tuple[tuple[int, float], ...]
+
+    def speed(self, qd: Array) -> Array:
+        """Its speed (rows,), or of whatever else is linear like it."""
+        return np.asarray(sum(qd[:, k] * r for k, r in self.v))
+
+
+class Extra(NamedTuple):
+    """A column beside those of the regressor: `law` of the speed of an axis, pushing along it."""
+
+    name: str
+    law: str
+    axis: Axis
+    channel: str = ""  # of the log
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What columns are functions of: rows of a smooth motion, and of further channels."""
+
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array | None = None
+    others: Mapping[str, Array] = field(default_factory=dict)
+
+    def rows(self, piece: slice) -> State:
+        """Some rows."""
+        tau = None if self.tau is None else self.tau[piece]
+        others = {k: x[piece] for k, x in self.others.items()}
+        return State(self.q[piece], self.qd[piece], self.qdd[piece], tau, others)
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Torques as a linear function: tau = columns @ parameters + what is known.
+
+    Columns are those of `robot.parameters()`, then the extra ones.
+
+    Args:
+        robot: its values are the prior, and stay where a parameter is not free.
+        friction: some of FRICTION.
+        rotors: whether rotor inertias are unknown.
+        offsets: whether each drive has a constant torque too, as sensors and springs leave.
+        payload: a frame or link that carries an unknown load; then only the load, friction and offsets are unknown.
+        coupled: pairs of joints whose motors are coupled: the motor of the second one turns with both, and its friction
+            and rotor act on the sum of their speeds.
+        hold: names of parameters that keep the robot's values.
+        band: (nv,) speeds below which Coulomb friction is taken as a ramp.
+        stribeck: by axis the speed at which Stribeck's friction has decayed.
+        channels: names of temperatures in the log, by axis.
+    """
+
+    robot: Robot
+    friction: tuple[str, ...] = ("viscous", "coulomb")
+    rotors: bool = True
+    offsets: bool = True
+    payload: str | None = None
+    coupled: tuple[tuple[str, str], ...] = ()
+    hold: tuple[str, ...] = ()
+    band: Array | None = None
+    stribeck: Mapping[str, float] = field(default_factory=dict)
+    channels: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for law in self.friction:
+            if law not in FRICTION:
+                raise UnknownNameError("friction", law, FRICTION)
+        for name in self.hold:
+            if name not in self.robot.parameter_names:
+                raise UnknownNameError("parameter to hold", name, self.robot.parameter_names)
+        for pair in self.coupled:
+            for joint in pair:
+                if joint not in {a.name for a in self.axes}:
+                    raise UnknownNameError("coupled joint", joint, [a.name for a in self.axes])
+
+    # ---- names
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """Drives of one degree of freedom whose joint leads."""
+        leads, found = self.robot.slots, []
+        for name, slot in drive_slots(self.robot).items():
+            if slot.nv == 1 and name in leads:
+                found.append(Axis(name, ((leads[name].v, 1.0),), ((slot.v, 1.0),)))
+        return tuple(found)
+
+    @cached_property
+    def extras(self) -> tuple[Extra, ...]:
+        """Columns beside those of the regressor."""
+        sums = [self._sum(*pair) for pair in self.coupled]
+        found = [Extra(f"{a.name}.{law}", law, a) for a in sums for law in ("rotor", "viscous", "coulomb")]
+        for axis in self.axes:
+            found += [Extra(f"{axis.name}.offset", "offset", axis)] * self.offsets
+            found += [Extra(f"{axis.name}.{law}", law, axis) for law in self.friction if law in LAWS and law not in OWN]
+            if "temperature" in self.friction and axis.name in self.channels:
+                there = self.channels[axis.name]
+                found += [Extra(f"{axis.name}.{w}_by_temperature", w, axis, there) for w in ("viscous", "coulomb")]
+        return tuple(found)
+
+    def _sum(self, first: str, second: str) -> Axis:
+        """The axis along which a coupled motor turns."""
+        a, b = (next(x for x in self.axes if x.name == name) for name in (first, second))
+        return Axis(f"{first}+{second}", a.v + b.v, a.u + b.u)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of all columns."""
+        return (*self.robot.parameter_names, *(e.name for e in self.extras))
+
+    @cached_property
+    def prior(self) -> Array:
+        """The robot's values, and zero for extra columns; of friction that is not in the structure zero too."""
+        return np.concatenate([self.robot.parameters(), np.zeros(len(self.extras))])
+
+    @cached_property
+    def link(self) -> str:
+        """The moving link that carries the payload."""
+        if self.payload is None:
+            return ""
+        at = self.robot.frame(self.payload).link
+        while at not in self.robot.moving_links:
+            at = next((j.parent for j in self.robot.joints if j.child == at), "")
+            if not at:
+                raise InputError(f"payload {self.payload!r}: expected a frame or link that moves, got one that does not.")
+        return at
+
+    @cached_property
+    def free(self) -> Array:
+        """(columns,) which parameters are unknown."""
+        words = {f".{w}": w in self.friction for w in OWN}
+        words |= {f".motor_{w}": w in self.friction for w in OWN} | {".rotor": self.rotors and not self.payload}
+        inertial = INERTIAL * len(self.robot.moving_links)
+        found = []
+        for k, name in enumerate(self.robot.parameter_names):
+            if k < inertial:
+                found.append(not self.payload or name.rpartition(".")[0] == self.link)
+            else:
+                found.append(next(on for word, on in words.items() if name.endswith(word)))
+        found = [on and name not in self.hold for on, name in zip(found, self.robot.parameter_names, strict=True)]
+        return np.array(found + [True] * len(self.extras))
+
+    @cached_property
+    def base(self) -> BaseParameters:
+        """Groups of the robot's free parameters."""
+        names = [n for n, on in zip(self.robot.parameter_names, self.free, strict=False) if on]
+        return base_parameters(self.robot, among=names)
+
+    @cached_property
+    def kept(self) -> Array:
+        """Places of columns that are independent, by the structure alone."""
+        count = len(self.robot.parameter_names)
+        return np.concatenate([self.base.kept, count + np.arange(len(self.extras))]).astype(np.intp)
+
+    @cached_property
+    def mapping(self) -> Array:
+        """(kept, columns) with base = mapping @ parameters; columns that are not free do not count."""
+        extra, rows = len(self.extras), len(self.base)
+        found = np.zeros((rows + extra, len(self.names)))
+        found[:rows, : len(self.names) - extra] = self.base.mapping
+        found[rows:, len(self.names) - extra :] = np.eye(extra)
+        return found
+
+    @cached_property
+    def base_names(self) -> tuple[str, ...]:
+        """Of the groups."""
+        return (*self.base.names, *(e.name for e in self.extras))
+
+    # ---- numbers
+
+    def columns(self, state: State) -> Array:
+        """Y (rows, nu, columns) with tau = Y @ parameters + springs."""
+        robot = self.robot
+        Y = self._kernel(state.q, state.qd, state.qdd)
+        for place, axis in self._coulomb:
+            Y[:, :, place] *= self._share(axis, state)[:, None]
+        extra = np.zeros((len(state.q), robot.nu, len(self.extras)))
+        for k, e in enumerate(self.extras):
+            column = LAWS[e.law](self, e, state)
+            if e.channel:
+                column = column * state.others[e.channel]
+            for u, r in e.axis.u:
+                extra[:, u, k] = r * column
+        return np.concatenate([Y, extra], axis=2)
+
+    def springs(self, state: State) -> Array | float:
+        """Torques that no parameter stands for (rows, nu)."""
+        if not any(j.spring or j.is_elastic for j in self.robot.joints):
+            return 0.0
+        idle = self._frictionless
+        whole = compile(idle, inverse_dynamics)(state.q, state.qd, state.qdd)
+        return np.asarray(whole - compile(idle, regressor)(state.q, state.qd, state.qdd) @ idle.parameters())
+
+    @cached_property
+    def _kernel(self) -> Any:
+        return compile(self.robot, regressor)
+
+    @cached_property
+    def _frictionless(self) -> Robot:
+        """The robot without friction, but with the damping of its springs."""
+        joints = []
+        for j in self.robot.joints:
+            drive = j.drive and replace(j.drive, friction=Friction())
+            joints.append(replace(j, friction=Friction(), drive=drive))
+        return self.robot.replace(*joints)
+
+    @cached_property
+    def _coulomb(self) -> list[tuple[int, Axis]]:
+        """Places of Coulomb's columns, with their axis."""
+        names = self.robot.parameter_names
+        return [(names.index(f"{a.name}.coulomb"), a) for a in self.axes if f"{a.name}.coulomb" in names]
+
+    def _share(self, axis: Axis, state: State) -> Array:
+        """How much of Coulomb's friction there is: all of it above the band of low speeds, less within."""
+        width = 0.0 if self.band is None else max(self.band[k] for k, _ in axis.v)
+        if width == 0.0:
+            return np.ones(len(state.q))
+        return np.minimum(np.abs(axis.speed(state.qd)) / width, 1.0)
+
+
+OWN = ("viscous", "coulomb")  # friction that has columns in the regressor
+
+
+def _sign(s: Structure, e: Extra, x: State) -> Array:
+    return np.asarray(np.sign(e.axis.speed(x.qd)) * s._share(e.axis, x))
+
+
+def _stribeck(s: Structure, e: Extra, x: State) -> Array:
+    v = e.axis.speed(x.qd)
+    return np.asarray(_sign(s, e, x) * np.exp(-((v / s.stribeck.get(e.axis.name, 0.05)) ** 2)))
+
+
+def _load(s: Structure, e: Extra, x: State) -> Array:
+    if x.tau is None:
+        raise InputError("friction 'load': expected torques beside the motion, got none. Give a log with torques.")
+    return _sign(s, e, x) * np.abs(x.tau[:, e.axis.u[0][0]])
+
+
+# a column as a function of the speed of its axis
+LAWS: dict[str, Callable[[Structure, Extra, State], Array]] = {
+    "offset": lambda s, e, x: np.ones(len(x.q)),
+    "rotor": lambda s, e, x: e.axis.speed(x.qdd),
+    "viscous": lambda s, e, x: e.axis.speed(x.qd),
+    "coulomb": _sign,
+    "stribeck": _stribeck,
+    "root": lambda s, e, x: _sign(s, e, x) * np.sqrt(np.abs(e.axis.speed(x.qd))),
+    "asymmetric": lambda s, e, x: np.abs(e.axis.speed(x.qd)),
+    "load": _load,
+}
+
+
+def laws(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Names of friction laws as a user gives them: "viscous, coulomb", or a sequence; None for none."""
+    if given is None:
+        return ()
+    words: Sequence[str] = given.replace(",", " ").replace("+", " ").split() if isinstance(given, str) else list(given)
+    return tuple(dict.fromkeys(words))

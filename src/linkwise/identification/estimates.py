@@ -40,14 +40,14 @@ class Estimates:
         values: the estimates, or the prior where the data do not determine a number.
         errors: standard errors, NaN where the data do not determine a number.
         prior: the robot's values.
-        dof: degrees of freedom of Student's distribution.
+        dof: degrees of freedom of Student's distribution of each number.
     """
 
     names: tuple[str, ...]
     values: Array
     errors: Array
     prior: Array
-    dof: float
+    dof: Array
 
     def __len__(self) -> int:
         return len(self.names)

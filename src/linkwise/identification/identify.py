@@ -269,11 +269,14 @@ class _Work:
         errors = np.full(len(base), np.nan)
         se = np.sqrt(np.maximum(np.diag(covariance.matrix), 0.0))
         errors[known] = se[:count]
-        own = Covariance(covariance.matrix[:count, :count], covariance.dof)
+        own = Covariance(covariance.matrix[:count, :count], covariance.dof[:count])
+        dof = np.full(len(base), np.nan)
+        dof[known] = own.dof
         delay_errors = np.full(len(names), np.nan)
         if len(se) > count:
             shared = se[count:] if self.delays == "drive" else np.repeat(se[count:], len(names))
             delay_errors[rows.used.any(axis=0) if self.delays == "drive" else slice(None)] = shared
+        delay_dof = np.full(len(names), float(covariance.dof[count:].min(initial=np.inf)))
         undetermined = tuple(n for n, on in zip(structure.base_names, known, strict=True) if not on)
         predicted = np.where(rows.used, rows.A @ solution.x[:count], np.nan)
         measured = np.where(rows.used, rows.b, np.nan)
@@ -281,16 +284,16 @@ class _Work:
         residual = np.where(rows.used, measured - predicted, np.nan)
         values = spread_over(structure, base)
         single = _single(structure, known)
-        full_errors = np.array([errors[k] if k is not None else np.nan for k in single])
+        full_errors, full_dof = (np.array([x[k] if k is not None else np.nan for k in single]) for x in (errors, dof))
         aic, bic = information(np.nan_to_num(residual), rows, count)
         notes += _words(self, rows, undetermined, solution)
         return Fit(
             structure=structure,
-            base=Estimates(structure.base_names, base, errors, base_prior, covariance.dof),
+            base=Estimates(structure.base_names, base, errors, base_prior, dof),
             covariance=own,
-            parameters=Estimates(structure.names, values, full_errors, structure.prior, covariance.dof),
+            parameters=Estimates(structure.names, values, full_errors, structure.prior, full_dof),
             undetermined=undetermined,
-            delay=Estimates(names, late, delay_errors, np.zeros(len(names)), covariance.dof),
+            delay=Estimates(names, late, delay_errors, np.zeros(len(names)), delay_dof),
             drives=names,
             times=rows.t,
             residuals=residual,

@@ -111,7 +111,7 @@ def wald(x: Array, covariance: Covariance, places: Any) -> Test:
     from scipy.special import fdtrc
 
     C = covariance.matrix[np.ix_(places, places)]
-    q, B = len(places), covariance.dof
+    q, B = len(places), float(covariance.dof[places].min())
     size = float(x[places] @ np.linalg.solve(C, x[places]))
     second = max(B - q + 1.0, 1.0)
     F = size * second / (B * q)

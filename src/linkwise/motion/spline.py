@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from linkwise.errors import InputError
@@ -44,24 +46,35 @@ def derivatives(t: Array, y: Array, k: int, count: int = 2) -> list[Array]:
 
 def motion(robot: Robot, t: Array, q: Array, k: int, count: int = 2) -> list[Array]:
     """`qd`, `qdd` and perhaps `qddd` of positions; a floating joint's come in its own axes, as in the robot's `qd`."""
+    turned = unbroken(robot, q)
+    found = velocities(robot, turned, derivatives(t, turned, k, count))
+    return [rested(found[0]), *found[1:]]
+
+
+def unbroken(robot: Robot, q: Array) -> Array:
+    """Positions (rows, nq) whose quaternions do not jump."""
     turned = q.copy()
     for slot in robot.slots.values():
         if (turn := slot.quaternion) is not None:
             turned[:, turn] = continuous(q[:, turn])
-    rates = derivatives(t, turned, k, count)
-    found = [np.empty((len(t), robot.nv)) for _ in rates]
+    return turned
+
+
+def velocities(robot: Robot, q: Array, rates: Sequence[Array]) -> list[Array]:
+    """`qd`, `qdd` and perhaps `qddd` (rows, nv) of two or three rates of the numbers in q (rows, nq)."""
+    found = [np.empty((len(q), robot.nv)) for _ in rates]
     for slot in robot.slots.values():
         if not slot.nv:
             continue
         at, to = slice(slot.q, slot.q + slot.nq), slice(slot.v, slot.v + slot.nv)
         own = [x[:, at] for x in rates]
         if slot.kind.curved:  # of position and quaternion, the position of a ball at rest
-            still = np.zeros((len(t), 7 - slot.nq))
-            whole = body_rates(*(np.hstack([still, x]) for x in (turned[:, at], *own)))
+            still = np.zeros((len(q), 7 - slot.nq))
+            whole = body_rates(*(np.hstack([still, x]) for x in (q[:, at], *own)))
             own = [x[:, 7 - slot.nq :] for x in whole]
         for array, values in zip(found, own, strict=True):
             array[:, to] = values
-    return [rested(found[0]), *found[1:]]
+    return found
 
 
 def rested(qd: Array) -> Array:

@@ -45,14 +45,18 @@ def _allowance(solution: Solution, rows: Rows, count: int) -> tuple[Array, Array
     """For each number the share of its variance that is left in fitted residuals, and its degrees of freedom."""
     A = whitened(rows.A, rows.used, solution.sigma, solution.weight)
     n, nu, k = A.shape
-    scale = np.linalg.norm(A.reshape(-1, k), axis=0)
-    Q, R = np.linalg.qr(A.reshape(-1, k) / np.where(scale > 0.0, scale, 1.0))
-    U = np.linalg.pinv(R).T  # influence of each equation on each number: Q @ U
+    flat = A.reshape(-1, k)
+    scale = np.linalg.norm(flat, axis=0)
+    flat = flat / np.where(scale > 0.0, scale, 1.0)
+    values, vectors = np.linalg.eigh(flat.T @ flat)
+    values = np.maximum(values, 1e-14 * values[-1])
+    Q = flat @ (vectors / np.sqrt(values))  # an orthonormal basis of the columns
+    U = (vectors / np.sqrt(values)).T  # influence of each equation on each number: Q @ U
     U = U / np.maximum(np.linalg.norm(U, axis=0), 1e-300)
     waves = _waves(n, count)
-    influence = (Q @ U).reshape(n, nu, k)
-    power = np.sum(influence**2, axis=1)  # (rows, numbers)
-    inside = np.stack([Q.T @ (influence * w[:, None, None]).reshape(-1, k) for w in waves])  # (waves, k, numbers)
+    power = np.sum((Q @ U).reshape(n, nu, k) ** 2, axis=1)  # (rows, numbers)
+    within = np.einsum("tui,tuj->tij", *[Q.reshape(n, nu, k)] * 2, optimize=True).reshape(n, -1)
+    inside = (waves @ within).reshape(-1, k, k) @ U  # (waves, k, numbers)
     kept, dof = np.empty(k), np.empty(k)
     for p in range(k):
         G = (waves * power[:, p]) @ waves.T - inside[:, :, p] @ inside[:, :, p].T

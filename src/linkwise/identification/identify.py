@@ -22,12 +22,15 @@ from linkwise.motion.columns import column_names
 from linkwise.motion.log import Log
 from linkwise.motion.smoothing import Smoothed, smooth
 from linkwise.motion.trajectory import Array
+from linkwise.planning.solvers.blas import one_thread
 from linkwise.robot.robot import Robot
 from linkwise.status import StatusLine
 
 Source = Log | str | PathLike[str]
 
 WIDER = 2.0  # positions are smoothed at so many times the cutoff of the low-pass
+HIGHEST = 20.0  # Hz: of the low-pass, unless another is given
+BELOW = 0.45  # of the log's rate: of the smoothing
 SEEN = 2.0  # noises: what a parameter must add to the torques, were it as large as its link suggests
 DEPENDENT = 1e-9  # part of a column beyond the others that round-off may leave
 DELAYS = 6  # rounds in which a delay is found
@@ -87,7 +90,8 @@ def identify(
     )
     work = _Work(structure, given, _gains(robot, gains), delays, cutoff, estimator, line)
     try:
-        return work.fit(physical)
+        with one_thread():  # small matrices, for which threads only wait for each other
+            return work.fit(physical)
     finally:
         if line is not None:
             line.wipe()
@@ -205,9 +209,11 @@ class _Work:
         return self._answer(rows, solution, covariance, known, base_prior, late, s, cutoff, status, notes, physical)
 
     def _smoothed(self) -> Smoothed:
+        """Positions smoothed at a frequency beyond all that the data show of the motion."""
+        highest = BELOW * self.log.rate
         if self.cutoff is None:
-            return smooth(self.log)
-        return smooth(self.log, WIDER * positive(self.cutoff, "cutoff"))
+            return smooth(self.log, min(WIDER * min(float(np.max(smooth(self.log).cutoff)), HIGHEST), highest))
+        return smooth(self.log, min(WIDER * positive(self.cutoff, "cutoff"), highest))
 
     # ---- delay of torques against positions
 

@@ -13,6 +13,7 @@ from linkwise.motion.trajectory import Array
 ROUNDS = 12  # of reweighting, at most
 SETTLED = 1e-6  # relative change of weights with which reweighting ends
 RARE = 1e-3  # share of rows of a normal distribution that count less, as outliers would
+FLAT = 1e-14  # curvature, of the largest, below which a direction is left out
 SHRUNK = 0.02  # correlations between drives are taken smaller by this, so that they can be inverted
 
 ESTIMATORS = {
@@ -128,33 +129,31 @@ def _weighted(
     A, b = white(rows.A).reshape(-1, count), white(rows.b).ravel()
     scale = np.linalg.norm(A, axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
-    unit = A / scale
-    Z = unit
+    A /= scale
+    Z, G, g, drift = A, A.T @ A, A.T @ b, np.zeros(count)
     if estimator == "instrumental" and other is not None:
         Z = white(other.A).reshape(-1, count) / scale
-        G = Z.T @ unit
-        bread = np.linalg.pinv(G)
-        x, drift = bread @ (Z.T @ b), np.zeros(count)
+        G, g = Z.T @ A, Z.T @ b
     elif noise is not None:
         moved = [white(side.A).reshape(-1, count) / scale for side in noise]
-        G, g = unit.T @ unit, unit.T @ b
         N = sum(m.T @ m for m in moved) / 2.0 - G
         n = sum(m.T @ b for m in moved) / 2.0 - g
-        ratio = _lagrange(G, g, float(b @ b), N, n, len(rows)) if estimator == "total" else 1.0
-        bread = np.linalg.pinv(G - ratio * N)
-        x = bread @ (g - ratio * n)
-        drift = ratio * (N @ x - n) / len(rows)
+        ratio = _lagrange(G, g, float(b @ b), N, n) if estimator == "total" else 1.0
+        G, g = G - ratio * N, g - ratio * n
+    bread = np.linalg.pinv(G, rcond=FLAT)
+    x = bread @ g
+    if noise is None:
+        for _ in range(2):  # what the square of the condition has cost
+            x += bread @ (Z.T @ (b - A @ x))
     else:
-        Q, R = np.linalg.qr(unit)
-        inverse = np.linalg.pinv(R)
-        bread, x, drift = inverse @ inverse.T, inverse @ (Q.T @ b), np.zeros(count)
-    e = b - unit @ x
-    scores = np.einsum("tuk,tu->tk", Z.reshape(len(rows), -1, count), e.reshape(len(rows), -1)) + drift
+        drift = ratio * (N @ x - n) / len(rows)
+    e = (b - A @ x).reshape(len(rows), -1)
+    scores = np.einsum("tuk,tu->tk", Z.reshape(len(rows), -1, count), e) + drift
     residual = np.where(rows.used, rows.b - rows.A @ (x / scale), 0.0)
     return Solution(x / scale, bread / np.outer(scale, scale), scores * scale, residual, sigma, weight)
 
 
-def _lagrange(G: Array, g: Array, bb: float, N: Array, n: Array, rows: int) -> float:
+def _lagrange(G: Array, g: Array, bb: float, N: Array, n: Array) -> float:
     """How much of the noise total least squares takes off: the smallest root of det(M - ratio noise) = 0, at most one.
 
     M are the sums of products of columns and torques, noise those that the noise of the positions adds.

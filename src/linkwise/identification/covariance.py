@@ -43,7 +43,7 @@ def robust(solution: Solution, rows: Rows) -> Covariance:
 
 def _allowance(solution: Solution, rows: Rows, count: int) -> tuple[Array, Array]:
     """For each number the share of its variance that is left in fitted residuals, and its degrees of freedom."""
-    A = whitened(rows.A, rows.used, solution.sigma, solution.weight)
+    A = whitened(rows.A, rows, solution.sigma, solution.weight)
     n, nu, k = A.shape
     flat = A.reshape(-1, k)
     scale = np.linalg.norm(flat, axis=0)

@@ -14,8 +14,8 @@ from linkwise.errors import InputError, UnknownNameError
 from linkwise.identification.covariance import Covariance, robust
 from linkwise.identification.estimates import Estimates
 from linkwise.identification.fit import Fit
-from linkwise.identification.least_squares import ESTIMATORS, Noise, Solution, solve, whitened
-from linkwise.identification.samples import Rows, Samples, band_of, measured_torques
+from linkwise.identification.least_squares import ESTIMATORS, Solution, solve, whitened
+from linkwise.identification.samples import Rows, Samples, spread_of, measured_torques
 from linkwise.identification.statistics import error_of, information, whiteness
 from linkwise.identification.structure import INERTIAL, Structure, laws
 from linkwise.motion.columns import column_names
@@ -33,10 +33,11 @@ HIGHEST = 20.0  # Hz: of the low-pass, unless another is given
 BELOW = 0.45  # of the log's rate: of the smoothing
 SEEN = 2.0  # noises: what a parameter must add to the torques, were it as large as its link suggests
 DEPENDENT = 1e-9  # part of a column beyond the others that round-off may leave
+TRUSTED = 3  # rounds in which friction that is unsure is found
 DELAYS = 6  # rounds in which a delay is found
 STILL = 1e-7  # s: a change of the delay that ends them
 BLOCKS = 5  # of a log, each left out once
-SEED = 0
+REPEATED = 1  # times that noise is drawn
 
 
 def identify(
@@ -178,8 +179,8 @@ class _Work:
         s = self._smoothed()
         notes += s.notes
         cutoff = float(np.max(s.cutoff)) / WIDER
-        samples = Samples(s, measured_torques(s.log, self.gains), cutoff)
-        self.structure = replace(self.structure, band=band_of(s))
+        samples = Samples(s, measured_torques(s.log, self.gains), cutoff, 1.0 / s.log.rate if self.delays else 0.0)
+        self.structure = replace(self.structure, spread=spread_of(s))
         structure = self.structure
         held = np.where(structure.free, 0.0, structure.prior)
         base_prior = structure.mapping @ np.where(structure.free, structure.prior, 0.0)
@@ -190,11 +191,12 @@ class _Work:
         full = replace(rows, b=np.where(rows.used, rows.b - rows.A[:, :, ~known] @ at_prior, 0.0))
         rows = full.take(known)
         status = "complete"
-        noise = None
+        noise: list[Rows] = []
         delay = np.zeros((0, len(rows.b.T)))
         try:
             self.say("delay")
-            rows, late, delay = self._delayed(samples, rows)
+            rows, late, delay = self._delayed(samples, self._trusted(rows, known))
+            rows = self._trusted(rows, known)
             self.say("noise")
             if self._noisy(s):
                 noise = self._noise(samples, structure.kept[known], held, rows, delay)
@@ -214,6 +216,19 @@ class _Work:
         if self.cutoff is None:
             return smooth(self.log, min(WIDER * min(float(np.max(smooth(self.log).cutoff)), HIGHEST), highest))
         return smooth(self.log, min(WIDER * positive(self.cutoff, "cutoff"), highest))
+
+    def _trusted(self, rows: Rows, known: Array) -> Rows:
+        """The equations, of which those count less in which a drive reverses or rests."""
+        structure = self.structure
+        names = [n for n, on in zip(structure.base_names, known, strict=True) if on]
+        coulomb = np.zeros(rows.b.shape[1])
+        for _ in range(TRUSTED):
+            found = solve(rows, "weighted")
+            for axis in structure.axes:
+                if f"{axis.name}.coulomb" in names:
+                    coulomb[axis.u[0][0]] = found.x[names.index(f"{axis.name}.coulomb")]
+            rows = rows.trusting(coulomb, np.diag(found.sigma))
+        return rows
 
     # ---- delay of torques against positions
 
@@ -244,14 +259,15 @@ class _Work:
         robot = self.structure.robot
         return self.estimator != "instrumental" and robot.nq == robot.nv and bool(np.any(s.noise > 0.0))
 
-    def _noise(self, samples: Samples, columns: Array, held: Array, rows: Rows, delay: Array) -> Noise:
+    def _noise(self, samples: Samples, columns: Array, held: Array, rows: Rows, delay: Array) -> list[Rows]:
         """Equations of the motion moved by noise, forth and back."""
-        move = samples.disturbed(SEED)
-        sides = []
-        for sign in (1.0, -1.0):
-            moved = samples.rows(self.structure, columns, held, tuple(sign * x for x in move))
-            sides.append(_with_delays(replace(rows, A=moved.A), delay))
-        return Noise(*sides)
+        found = []
+        for seed in range(REPEATED):
+            move = samples.disturbed(seed)
+            for sign in (1.0, -1.0):
+                moved = samples.rows(self.structure, columns, held, tuple(sign * x for x in move))
+                found.append(_with_delays(replace(rows, A=moved.A), delay))
+        return found
 
     def _instruments(self, samples: Samples, columns: Array, held: Array, rows: Rows) -> Rows | None:
         """Equations of a motion that was smoothed more."""
@@ -360,7 +376,7 @@ def determined(rows: Rows, size: Array) -> Array:
     from scipy.linalg import qr
 
     found = solve(rows.take(np.any(rows.A != 0.0, axis=(0, 1))), "weighted")
-    A = whitened(rows.A, rows.used, found.sigma, found.weight).reshape(-1, rows.A.shape[2]) * size
+    A = whitened(rows.A, rows, found.sigma, found.weight).reshape(-1, rows.A.shape[2]) * size
     R = np.linalg.qr(A, mode="r")
     _, R, order = qr(R, pivoting=True, mode="economic")
     seen = np.abs(np.diag(R))

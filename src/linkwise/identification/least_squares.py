@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,13 +23,6 @@ ESTIMATORS = {
     "total": "as reweighted, and the columns are as noisy as the positions make them",
     "instrumental": "as reweighted, and the columns are multiplied by those of another, less noisy motion",
 }
-
-
-class Noise(NamedTuple):
-    """What noise of the positions adds to the sums A'WA and A'Wb, as functions of the weights."""
-
-    plus: Rows
-    minus: Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,21 +46,21 @@ class Solution:
     weight: Array
 
 
-def solve(rows: Rows, estimator: str = "reweighted", noise: Noise | None = None, other: Rows | None = None) -> Solution:
+def solve(rows: Rows, estimator: str = "reweighted", noise: Sequence[Rows] = (), other: Rows | None = None) -> Solution:
     """Columns' parameters from rows of equations.
 
     Args:
         rows: the equations.
         estimator: one of ESTIMATORS.
-        noise: equations of motions moved by noise like that of the positions, forth and back: the mean of both tells
-            what the noise of the positions adds, which is taken off.
+        noise: equations of motions moved by noise like that of the positions, each forth and back: their mean tells
+            what the noise of the positions adds to sums of products, which is taken off.
         other: equations of another motion, as instruments.
     """
     nu = rows.b.shape[1]
     sigma, weight = np.eye(nu), np.ones(len(rows))
     found = _weighted(rows, sigma, weight, estimator, noise, other)
     for _ in range(0 if estimator == "ordinary" else 1 if estimator == "weighted" else ROUNDS):
-        new, weight = _spread(found.residual, rows.used, weight, estimator)
+        new, weight = _spread(found.residual * rows.trust, rows.used, weight, estimator)
         change = np.abs(new - sigma).max() / max(np.abs(new).max(), 1e-300)
         sigma = new
         found = _weighted(rows, sigma, weight, estimator, noise, other)
@@ -102,10 +95,11 @@ def _spread(residual: Array, used: Array, weight: Array, estimator: str) -> tupl
     return sigma, np.sqrt(np.minimum(1.0, limit / np.maximum(size, 1e-300)))
 
 
-def whitened(x: Array, used: Array, sigma: Array, weight: Array) -> Array:
-    """Rows times the root of their weights, so that residuals are alike and independent between drives."""
+def whitened(x: Array, rows: Rows, sigma: Array, weight: Array) -> Array:
+    """Values of equations times the root of their weights, so that residuals are alike and independent of others."""
     found = np.zeros_like(x)
-    patterns, which = np.unique(used, axis=0, return_inverse=True)
+    x = x * rows.trust.reshape(*rows.trust.shape, *[1] * (x.ndim - 2))
+    patterns, which = np.unique(rows.used, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):
         places = np.flatnonzero(pattern)
         if len(places):
@@ -118,13 +112,13 @@ def whitened(x: Array, used: Array, sigma: Array, weight: Array) -> Array:
 
 
 def _weighted(
-    rows: Rows, sigma: Array, weight: Array, estimator: str, noise: Noise | None, other: Rows | None
+    rows: Rows, sigma: Array, weight: Array, estimator: str, noise: Sequence[Rows], other: Rows | None
 ) -> Solution:
     """The estimate with weights that are known."""
     count = rows.A.shape[2]
 
     def white(x: Array) -> Array:
-        return whitened(x, rows.used, sigma, weight)
+        return whitened(x, rows, sigma, weight)
 
     A, b = white(rows.A).reshape(-1, count), white(rows.b).ravel()
     scale = np.linalg.norm(A, axis=0)
@@ -134,15 +128,15 @@ def _weighted(
     if estimator == "instrumental" and other is not None:
         Z = white(other.A).reshape(-1, count) / scale
         G, g = Z.T @ A, Z.T @ b
-    elif noise is not None:
+    elif noise:
         moved = [white(side.A).reshape(-1, count) / scale for side in noise]
-        N = sum(m.T @ m for m in moved) / 2.0 - G
-        n = sum(m.T @ b for m in moved) / 2.0 - g
+        N = sum(m.T @ m for m in moved) / len(moved) - G
+        n = sum(m.T @ b for m in moved) / len(moved) - g
         ratio = _lagrange(G, g, float(b @ b), N, n) if estimator == "total" else 1.0
         G, g = G - ratio * N, g - ratio * n
     bread = np.linalg.pinv(G, rcond=FLAT)
     x = bread @ g
-    if noise is None:
+    if not noise:
         for _ in range(2):  # what the square of the condition has cost
             x += bread @ (Z.T @ (b - A @ x))
     else:

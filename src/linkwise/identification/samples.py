@@ -18,8 +18,6 @@ SIDE = 1.5  # periods of the cutoff on either side of the low-pass's middle
 KAISER = 6.0  # its window
 OVERSAMPLED = 3.0  # rows kept for each period of the cutoff
 BLOCK = 4096  # rows of the log whose columns are held at once
-RESTING = 0.5  # of the time of a row: a joint that rests longer has unknown friction
-STEADY = 3.0  # standard deviations of a velocity within which its sign is not known
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +28,9 @@ class Rows:
         t: (rows,) times.
         A: (rows, nu, columns).
         b: (rows, nu) torques, what is known taken off.
-        used: (rows, nu) whether an equation counts: measured, and not of a joint at rest.
+        used: (rows, nu) whether an equation counts: measured.
+        unsure: (rows, nu) by how much Coulomb friction of a drive is unsure, as a part of it: its speed changes sign.
+        trust: (rows, nu) how much less an equation counts than others of its drive, as a factor.
         run: (rows,) the run of each row.
         rate: rows a second.
     """
@@ -39,6 +39,8 @@ class Rows:
     A: Array
     b: Array
     used: Array
+    unsure: Array
+    trust: Array
     run: Array
     rate: float
 
@@ -51,9 +53,12 @@ class Rows:
 
     def part(self, rows: Any) -> Rows:
         """Some rows."""
-        return replace(
-            self, t=self.t[rows], A=self.A[rows], b=self.b[rows], used=self.used[rows], run=self.run[rows]
-        )
+        each = ("t", "A", "b", "used", "unsure", "trust", "run")
+        return replace(self, **{key: getattr(self, key)[rows] for key in each})
+
+    def trusting(self, coulomb: Array, sigma: Array) -> Rows:
+        """Equations that count less where friction is unsure: `coulomb` (nu,) of the drives, by their residuals."""
+        return replace(self, trust=1.0 / np.sqrt(1.0 + (self.unsure * coulomb) ** 2 / np.maximum(sigma, 1e-300)))
 
 
 class LowPass:
@@ -102,16 +107,18 @@ class Samples:
         smoothed: the motion.
         measured: (rows, nu) torques, NaN where there are none.
         cutoff: of the low-pass that columns and torques go through, in Hz.
+        step: s, between instants of positions and torques at most.
     """
 
     smoothed: Smoothed
     measured: Array
     cutoff: float
+    step: float = 0.0
 
     @property
     def state(self) -> State:
         s = self.smoothed
-        return State(s.q, s.qd, s.qdd, self.measured, s.log.others)
+        return State(s.q, s.qd, s.qdd, self.measured, s.log.others, step=self.step)
 
     @property
     def low_pass(self) -> LowPass:
@@ -121,8 +128,8 @@ class Samples:
         """Equations in some columns, all others held at `held`; of the motion, or of one that is moved a bit."""
         log, low_pass, state = self.smoothed.log, self.low_pass, self.state
         if move is not None:
-            state = replace(state, q=state.q + move[0], qd=state.qd + move[1], qdd=state.qdd + move[2])
-        resting = _resting(structure, self.smoothed)
+            new = (x + d for x, d in zip((state.q, state.qd, state.qdd), move, strict=True))
+            state = replace(state, **dict(zip(("q", "qd", "qdd"), new, strict=True)), signs=state.qd)
         parts: list[tuple[Array, ...]] = []
         for k, run in enumerate(log.runs):
             for piece, middles in low_pass.blocks(run):
@@ -130,15 +137,15 @@ class Samples:
                 known = Y @ held + structure.springs(state.rows(piece))
                 A = low_pass(Y[:, :, columns], piece.start, middles)
                 b = low_pass(self.measured[piece] - known, piece.start, middles)
-                still = low_pass(resting[piece].astype(float), piece.start, middles) > RESTING
-                parts.append((log.t[middles], A, b, np.isfinite(b) & ~still, np.full(len(middles), k)))
+                unsure = 2.0 * low_pass(structure.unsure(state.rows(piece)), piece.start, middles)
+                parts.append((log.t[middles], A, b, np.isfinite(b), np.abs(unsure), np.full(len(middles), k)))
         if not parts:
             raise InputError(
                 f"log of {log.robot.name!r}: expected runs longer than {2 * low_pass.half / log.rate:.3g} s, for a"
                 f" cutoff of {self.cutoff:.3g} Hz. Give a longer log, or a higher cutoff."
             )
-        t, A, b, used, run_of = (np.concatenate(x) for x in zip(*parts, strict=True))
-        return Rows(t, A, np.where(used, b, 0.0), used, run_of, log.rate / low_pass.step)
+        t, A, b, used, unsure, run_of = (np.concatenate(x) for x in zip(*parts, strict=True))
+        return Rows(t, A, np.where(used, b, 0.0), used, unsure, np.ones(b.shape), run_of, log.rate / low_pass.step)
 
     def shifted(self, rows: Rows, delay: Array) -> Rows:
         """The same equations with torques that come later by `delay` (nu,), in s."""
@@ -165,21 +172,9 @@ class Samples:
         return tuple(np.pad(x, pad, mode="wrap") for x in (found.q, found.qd, found.qdd))
 
 
-def _resting(structure: Structure, s: Smoothed) -> Array:
-    """(rows, nu) whether a joint hardly moves, so that its friction may be anything below Coulomb's."""
-    found = np.zeros((len(s.q), structure.robot.nu), dtype=bool)
-    if structure.band is not None and "coulomb" in structure.friction:
-        for axis in structure.axes:
-            width = max(structure.band[k] for k, _ in axis.v)
-            for u, _ in axis.u:
-                found[:, u] |= np.abs(axis.speed(s.qd)) < width
-    return found
-
-
-def band_of(s: Smoothed) -> Array:
-    """(nv,) speeds at which the sign is not known, by the noise of velocities."""
-    sd = np.where(np.isfinite(s.sd[1]), s.sd[1], 0.0)
-    return np.asarray(np.maximum(STEADY * sd, 1e-9))
+def spread_of(s: Smoothed) -> Array:
+    """(nv,) standard deviations of velocities."""
+    return np.asarray(np.where(np.isfinite(s.sd[1]), s.sd[1], 0.0))
 
 
 def measured_torques(log: Log, gains: Array | None) -> Array:

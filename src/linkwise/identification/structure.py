@@ -61,12 +61,15 @@ class State:
     qdd: Array
     tau: Array | None = None
     others: Mapping[str, Array] = field(default_factory=dict)
+    signs: Array | None = None  # velocities that decide which way friction pushes, where others than qd do
+    step: float = 0.0  # s, between instants of positions and torques at most
 
     def rows(self, piece: slice) -> State:
         """Some rows."""
         tau = None if self.tau is None else self.tau[piece]
         others = {k: x[piece] for k, x in self.others.items()}
-        return State(self.q[piece], self.qd[piece], self.qdd[piece], tau, others)
+        signs = None if self.signs is None else self.signs[piece]
+        return State(self.q[piece], self.qd[piece], self.qdd[piece], tau, others, signs, self.step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +87,8 @@ class Structure:
         coupled: pairs of joints whose motors are coupled: the motor of the second one turns with both, and its friction
             and rotor act on the sum of their speeds.
         hold: names of parameters that keep the robot's values.
-        band: (nv,) speeds below which Coulomb friction is taken as a ramp.
+        spread: (nv,) standard deviations of velocities: where the sign of one is not sure, Coulomb friction is taken
+            at its mean.
         stribeck: by axis the speed at which Stribeck's friction has decayed.
         channels: names of temperatures in the log, by axis.
     """
@@ -96,7 +100,7 @@ class Structure:
     payload: str | None = None
     coupled: tuple[tuple[str, str], ...] = ()
     hold: tuple[str, ...] = ()
-    band: Array | None = None
+    spread: Array | None = None
     stribeck: Mapping[str, float] = field(default_factory=dict)
     channels: Mapping[str, str] = field(default_factory=dict)
 
@@ -211,7 +215,7 @@ class Structure:
         robot = self.robot
         Y = self._kernel(state.q, state.qd, state.qdd)
         for place, axis in self._coulomb:
-            Y[:, :, place] *= self._share(axis, state)[:, None]
+            Y[:, axis.u[0][0], place] = self.sign(axis, state)
         extra = np.zeros((len(state.q), robot.nu, len(self.extras)))
         for k, e in enumerate(self.extras):
             column = LAWS[e.law](self, e, state)
@@ -248,19 +252,32 @@ class Structure:
         names = self.robot.parameter_names
         return [(names.index(f"{a.name}.coulomb"), a) for a in self.axes if f"{a.name}.coulomb" in names]
 
-    def _share(self, axis: Axis, state: State) -> Array:
-        """How much of Coulomb's friction there is: all of it above the band of low speeds, less within."""
-        width = 0.0 if self.band is None else max(self.band[k] for k, _ in axis.v)
-        if width == 0.0:
-            return np.ones(len(state.q))
-        return np.minimum(np.abs(axis.speed(state.qd)) / width, 1.0)
+    def sign(self, axis: Axis, state: State) -> Array:
+        """(rows,) which way Coulomb friction pushes: the mean of the sign, given how sure the speed is."""
+        v = axis.speed(state.qd if state.signs is None else state.signs)
+        variance = (state.step * axis.speed(state.qdd)) ** 2 / 12.0
+        if self.spread is not None:
+            variance += sum(self.spread[k] ** 2 * r**2 for k, r in axis.v)
+        if not np.any(variance):
+            return np.sign(v)
+        from scipy.special import erf
+
+        return np.asarray(erf(v / np.sqrt(2.0 * np.maximum(variance, 1e-300))))
+
+    def unsure(self, state: State) -> Array:
+        """(rows, nu) the variance of the sign of each drive's speed: one where it may be at rest."""
+        found = np.zeros((len(state.q), self.robot.nu))
+        for axis in self.axes if "coulomb" in self.friction else ():
+            for u, _ in axis.u:
+                found[:, u] = 1.0 - self.sign(axis, state) ** 2
+        return found
 
 
 OWN = ("viscous", "coulomb")  # friction that has columns in the regressor
 
 
 def _sign(s: Structure, e: Extra, x: State) -> Array:
-    return np.asarray(np.sign(e.axis.speed(x.qd)) * s._share(e.axis, x))
+    return s.sign(e.axis, x)
 
 
 def _stribeck(s: Structure, e: Extra, x: State) -> Array:

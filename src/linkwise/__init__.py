@@ -57,6 +57,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.kernel.compile import compile as compile
     from linkwise.kernel.dynamics import Dynamics as Dynamics
     from linkwise.kernel.kernel import Kernel as Kernel
+    from linkwise.motion import read_log as read_log
     from linkwise.planning import inverse_kinematics as inverse_kinematics
     from linkwise.planning import move as move
     from linkwise.planning import plan as plan
@@ -105,6 +106,7 @@ _HOMES = {
     "linkwise.kernel.kernel": "Kernel",
     "linkwise.formats.dh": "khalil modified_dh standard_dh",
     "linkwise.formats.registry": "list_robots load save",
+    "linkwise.motion": "read_log",
     "linkwise.platforms": "delta gough_stewart three_rrr",
     "linkwise.planning": "inverse_kinematics move plan retime scaler sweep",
     "linkwise.robot": """

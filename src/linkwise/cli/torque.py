@@ -40,13 +40,20 @@ if TYPE_CHECKING:
 )
 @output_option
 @plot_option
+@click.option(
+    "--cutoff",
+    type=float,
+    metavar="HZ",
+    help="Smooth the positions before differentiating: take out what is faster than this.",
+)
 @click.option("--degrees", is_flag=True, help="Angles and their rates in the file are in degrees.")
 @click.option("--ignore-extra", is_flag=True, help="Leave out columns that belong to no joint.")
 @robot_options
 @json_option
 def torque(
     robot: str, trajectory: str, shakes: Sequence[Setting], externals: Sequence[Setting], wrenches: bool, rates: bool,
-    output: Path | None, plot: Path | None, degrees: bool, ignore_extra: bool, as_json: bool, **options: Any,
+    output: Path | None, plot: Path | None, cutoff: float | None, degrees: bool, ignore_extra: bool, as_json: bool,
+    **options: Any,
 ) -> int:  # fmt: skip
     """Compute the torques along a motion, and check the robot's limits: exit code 1 when one is exceeded.
 
@@ -56,10 +63,14 @@ def torque(
     arrays t and q, optionally qd, qdd, qddd, and `names`, the joints in their order. A limit may be exceeded by a
     thousandth of it, as in plans.
 
-    If the file has no velocities or accelerations, the command differentiates a quintic spline through the positions,
-    so smooth noisy measurements first. It finds jerks in the same way; from them --rates computes columns
-    `tau_dot.elbow` (N m/s, or N/s). Where a joint with Coulomb friction reverses, its torque jumps; --rates lists when.
-    A floating joint root has the columns root.x .y .z .qx .qy .qz .qw, and qd.root.vx .vy .vz .wx .wy .wz.
+    If the file has no velocities or accelerations, the command differentiates a quintic spline through the positions.
+    That enlarges noise: where the torques are largely noise of measured positions or of their times, the command warns,
+    with the share of noise and a cutoff. With --cutoff HZ it takes out of the positions what is faster than that, makes
+    times even, and differentiates what remains; `linkwise log` shows more.
+
+    Jerks come from a spline too; from them --rates computes columns `tau_dot.elbow` (N m/s, or N/s). Where a joint with
+    Coulomb friction reverses, its torque jumps; --rates lists when. A floating joint root has the columns root.x .y .z
+    .qx .qy .qz .qw, and qd.root.vx .vy .vz .wx .wy .wz.
 
     A robot with loops keeps them closed: columns of the joints that lead suffice, and torques are of the drives. If
     the file has all joints, they choose the assembly mode, and the command refuses rows that open the loops. Limits
@@ -80,6 +91,7 @@ def torque(
       linkwise torque arm.urdf swing.csv --payload 2.5,0,0,0.1@tool
       linkwise torque arm.urdf swing.csv --rates --output rates.csv
       linkwise torque arm.urdf swing_in_degrees.csv --degrees
+      linkwise torque arm.urdf measured.csv --cutoff 10
       linkwise torque arm.urdf swing.csv --external tool=0,0,-20,0,0,0 --wrenches -o all.npz
       linkwise torque arm.urdf swing.csv --side soft.toml -o feedforward.csv
       linkwise torque arm.urdf swing.csv --no-friction --base-motion z=0.05,1.5 --json
@@ -92,7 +104,7 @@ def torque(
 
     model = load(robot, **options)
     unit = "degrees" if degrees else "radians"
-    motion = read(trajectory, model, ignore_extra=ignore_extra, jerks=rates, angles=unit)
+    motion = read(trajectory, model, ignore_extra=ignore_extra, jerks=rates, angles=unit, cutoff=cutoff)
     surrounded = around(shakes, externals)
     result = torques_along(model, motion, **surrounded, wrenches=wrenches, rates=rates)
     payloads = [{"frame": frame, "mass": mass, "com": com} for frame, (mass, *com) in options["payloads"]]
@@ -117,6 +129,7 @@ def _facts(result: Torques) -> dict[str, Any]:
         "timed": motion.timed,
         "origins": motion.origins,
         "notes": list(result.notes),
+        "noise": dict(result.noise),
         "peaks": result.peaks(),
         "exceeded": [{**e._asdict(), "value": _finite(e.value)} for e in result.exceeded],
     }
@@ -140,7 +153,7 @@ def _print(result: Torques, facts: Mapping[str, Any], output: Path | None, plot:
     words = {"qd": "velocities", "qdd": "accelerations", "qddd": "jerks"}
     show.line(", ".join(f"{words[key]} from {origin}" for key, origin in facts["origins"].items()))
     for note in facts["notes"]:
-        show.line(f"note: {note}")
+        show.line(f"warning: {note}", fg="yellow") if note == result.warning else show.line(f"note: {note}")
     show.title(f"Torques (N m, or N){', rates (N m/s, or N/s)' if rated else ''}, speeds (rad/s, or m/s)")
     columns = {"joint": "joint", "lowest": "lowest", "highest": "highest", "rms": "rms", "limit": "limit"}
     columns |= {"rate": "top rate", "rate limit": "its limit"} if rated else {}

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import InputError
+from linkwise.check import finite
+from linkwise.errors import InputError, UnknownNameError
 from linkwise.motion.columns import column_names
 from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
@@ -91,6 +92,44 @@ class Log(Sampled):
         if not kept:
             raise InputError(f"part: expected two rows or more, got {last - first} of {len(self)}. Take a longer part.")
         return self._rows([slice(a, b) for a, b, _ in kept], tuple(self.sources[k] for _, _, k in kept))
+
+    def shifted(self, delays: Mapping[str, float]) -> Log:
+        """The log with delays taken out: of a channel that comes after the positions by d, what was measured at t + d.
+
+        Args:
+            delays: in s, by channel, "qd", "tau" or "current", by frame of a wrench, or by name of a further channel;
+                a negative one is of a channel that comes before the positions. Ends of runs are cut where a channel
+                has no samples.
+        """
+        from linkwise.motion.log_times import resampled
+
+        by = {name: finite(d, f"delay of {name!r}") for name, d in delays.items()}
+        known = [k for k in ("qd", "tau", "current") if getattr(self, k) is not None]
+        for name in by:
+            if name not in (*known, *self.wrenches, *self.others):
+                raise UnknownNameError("channel", name, (*known, *self.wrenches, *self.others))
+        late, early = (max([0.0, *(sign * d for d in by.values())]) for sign in (1.0, -1.0))
+        step = 1.0 / self.rate
+
+        def moved(x: Any, d: float) -> Any:
+            flat = x.reshape(len(x), -1)
+            found = [
+                resampled(self.t[r], flat[r], self.t[r] + d, [slice(0, r.stop - r.start)], step) for r in self.runs
+            ]
+            return np.concatenate(found).reshape(x.shape)
+
+        channels: dict[str, Any] = {k: moved(getattr(self, k), by[k]) for k in known if k in by}
+        for key in ("wrenches", "others"):
+            channels[key] = {k: moved(v, by[k]) if k in by else v for k, v in getattr(self, key).items()}
+        whole = replace(
+            self, **channels, delays={k: by.get(k, 0.0) + self.delays.get(k, 0.0) for k in {**self.delays, **by}}
+        )
+        first, last = int(np.ceil(early / step - 1e-6)), int(np.ceil(late / step - 1e-6))
+        pieces = [(slice(r.start + first, r.stop - last), s) for r, s in zip(self.runs, self.sources, strict=True)]
+        kept = [(piece, source) for piece, source in pieces if piece.stop - piece.start > 1]
+        if not kept:
+            raise InputError(f"shifted: expected delays shorter than the runs, got {late + early:g} s.")
+        return whole._rows([piece for piece, _ in kept], tuple(source for _, source in kept))
 
     def _rows(self, pieces: list[slice], sources: tuple[str, ...]) -> Log:
         """These pieces of the log, one after the other."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwise.errors import InputError
 from linkwise.motion.trajectory import Array
+
+Rows = NDArray[np.intp]
 
 EVEN = 1e-3  # of a step, below which stamps are taken for even
 CLOSE = 0.25  # of a step, below which two rows are one
@@ -32,7 +35,7 @@ class Instants(NamedTuple):
         notes: in words.
     """
 
-    rows: Array
+    rows: Rows
     t: Array
     step: float
     jitter: float
@@ -79,9 +82,9 @@ def instants(stamps: Array, x: Array, rates: Array | None = None) -> Instants:
     jitter = float(1.4826 * np.median(np.abs(d - np.median(d))) / np.sqrt(2.0))
     step = _typical(np.sort(t) if coarse else rising, jitter)
     if back := np.count_nonzero(d < 0.0):
-        notes.append(f"{_rows(back)} earlier than the row before")
+        notes.append(f"{_rows(int(back))} earlier than the row before")
     if twice := np.count_nonzero(d == 0.0):
-        notes.append(f"{_rows(twice)} at the time of the row before")
+        notes.append(f"{_rows(int(twice))} at the time of the row before")
     if np.abs(d - d.mean()).max() < EVEN * step:
         step = float(t[-1] - t[0]) / (len(t) - 1)
         return Instants(rows, t[0] + step * np.arange(len(t)), step, jitter, tuple(notes))
@@ -104,7 +107,7 @@ def instants(stamps: Array, x: Array, rates: Array | None = None) -> Instants:
     return Instants(rows[order], when, step, jitter, tuple(notes))
 
 
-def _on_clock(t: Array, order: Array, n: Array) -> tuple[Array, Array, float]:
+def _on_clock(t: Array, order: Rows, n: Any) -> tuple[Rows, Array, float]:
     """Rows in their order, their times by the numbers n of a clock's ticks, and the clock's step."""
     step, origin = _line(n, t[order])
     return order, n * step + origin, step
@@ -121,12 +124,12 @@ def _typical(t: Array, jitter: float) -> float:
     return float(np.median(t[lag:] - t[:-lag])) / lag or step
 
 
-def _straightened(t: Array, step: float, jitter: float) -> tuple[Array, Array]:
-    """Rows in the file's order, and ticks of an even clock for them; where the stamps step aside for good, samples were dropped."""
+def _straightened(t: Array, step: float, jitter: float) -> tuple[Rows, Any]:
+    """Rows in the file's order, and ticks of an even clock; where stamps step aside for good, samples were dropped."""
     from scipy.ndimage import median_filter
 
     k = np.arange(len(t))
-    slope, origin = np.polyfit(k, t, 1)
+    slope = float(np.polyfit(k, t, 1)[0])
     half = int(np.clip((12.5 * jitter / step) ** 2, 3, 250))
 
     def aside(by: float) -> Array:
@@ -164,7 +167,7 @@ def _comb(t: Array, step: float) -> float:
         size = min(4 * size, len(t))
 
 
-def _ticks(t: Array, x: Array, rates: Array, step: float) -> tuple[Array, Array] | None:
+def _ticks(t: Array, x: Array, rates: Array, step: float) -> tuple[Rows, Any] | None:
     """Rows, repeated ones left out, and ticks of a clock that measured velocities tell; None where they do not."""
     scale = np.sqrt(np.mean(rates**2, axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from linkwise.errors import InputError, UnknownNameError, listing
 from linkwise.motion import spline
 from linkwise.motion.columns import MOTION, RESULTS, column_names, endings
 from linkwise.motion.platform import of_platform
+from linkwise.motion.smoothing import smooth_trajectory
 from linkwise.motion.trajectory import Array, Trajectory
 from linkwise.motion.units import degrees_question, in_si
 from linkwise.robot.robot import Robot
@@ -20,11 +22,19 @@ from linkwise.table import read as read_table
 
 ARCHIVE = "arrays of numbers as numpy.savez writes them, a .csv or .parquet table"
 REMEDY = "Remove it, or ask to ignore extra columns (--ignore-extra)."
+JUDGED = 64  # rows from which on noise is told from motion
+NOISY = 1.04  # times the square of smooth accelerations, from which on noise is worth a closer look
 UNIT = 1e-3  # by which the length of a quaternion may be off one
 
 
 def read(
-    source: Any, robot: Robot, *, ignore_extra: bool = False, jerks: bool = False, angles: str = "radians"
+    source: Any,
+    robot: Robot,
+    *,
+    ignore_extra: bool = False,
+    jerks: bool = False,
+    angles: str = "radians",
+    cutoff: float | None = None,
 ) -> Trajectory:
     """The motion in a table, with the velocities and accelerations it has or those of a spline through its positions.
 
@@ -42,9 +52,17 @@ def read(
         jerks: give `qddd` too, from the table or by a spline of the highest derivative that it has.
         angles: "radians", or "degrees" where angles and their rates are in degrees; positions in rad that look like
             degrees are questioned in `notes`.
+        cutoff: frequency in Hz above which positions are noise, as measured ones have it. They are made smooth, and
+            velocities and accelerations come from them, whatever else the table has.
     """
     found = read_positions(source, robot, ignore_extra=ignore_extra, angles=angles)
     table, moving, notes, t, q = found.table, found.robot, found.notes, found.t, found.q
+    if cutoff is not None:
+        if t is None:
+            raise table.error("expected a column 't' or 'time', needed to smooth the positions; got none.")
+        motion = smooth_trajectory(moving, t, q, cutoff, jerks or moving is not robot)
+        used = [] if found.tree is None else ["not used, since positions were made smooth: joints that follow"]
+        return replace(motion, notes=(*notes, *motion.notes, *used))
     asked = MOTION[1:] if jerks or moving is not robot else MOTION[1:3]
     given = {
         key: table.stacked(found.names(moving, key))
@@ -61,8 +79,19 @@ def read(
             if key == "qddd" and of == "q" and k < 5:
                 notes = (*notes, "the jerk of a cubic spline jumps at every row; six rows or more give a quintic one")
     times = np.arange(len(q), dtype=float) if t is None else t
-    rates = given["qd"], given["qdd"]
-    return Trajectory(times, q, *rates, t is not None, origins, notes, given.get("qddd"), found.tree)
+    motion = Trajectory(
+        times, q, given["qd"], given["qdd"], t is not None, origins, notes, given.get("qddd"), found.tree
+    )
+    return motion if origins["qdd"] == "the file" else replace(motion, smooth=_without_noise(moving, motion))
+
+
+def _without_noise(robot: Robot, motion: Trajectory) -> Trajectory | None:
+    """The motion without the noise of its positions, if that is much of the accelerations that were derived."""
+    if len(motion) < JUDGED:
+        return None
+    smooth = smooth_trajectory(robot, motion.t, motion.q, jerks=motion.qddd is not None)
+    noisy = np.mean(motion.qdd**2, axis=0) > NOISY * np.mean(smooth.qdd**2, axis=0)
+    return smooth if np.any(noisy) else None
 
 
 def read_positions(source: Any, robot: Robot, *, ignore_extra: bool = False, angles: str = "radians") -> Match:

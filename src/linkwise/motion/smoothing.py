@@ -1,4 +1,4 @@
-"""Smoothing of measured positions, with the velocities and accelerations that belong to them, and how sure those are."""
+"""Smoothing of measured positions, with their velocities and accelerations, and how sure those are."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.motion.columns import column_names
 from linkwise.motion.log import Log
+from linkwise.motion.log_times import grid, instants, resampled
 from linkwise.motion.spectrum import HIGHEST, ORDER, Noise, best_cutoff, gain, noise_of, spectrum
 from linkwise.motion.spline import unbroken, velocities
-from linkwise.motion.trajectory import Array
+from linkwise.motion.trajectory import Array, Trajectory
 from linkwise.robot.robot import Robot
 
 ENDS = 1.0  # periods of the cutoff that are cut from both ends of a run
@@ -69,9 +70,9 @@ def low_pass(x: Array, rate: float, cutoff: Any, runs: Sequence[slice]) -> Array
     found = np.empty_like(flat)
     for fc in np.unique(each):
         sos, pad = butter(ORDER // 2, fc, fs=rate, output="sos"), int(PADDING * rate / fc)
+        own = slice(None) if np.all(each == fc) else each == fc
         for run in runs:
-            rows = run.stop - run.start
-            found[run, each == fc] = sosfiltfilt(sos, flat[run, each == fc], axis=0, padlen=min(pad, rows - 1))
+            found[run, own] = sosfiltfilt(sos, flat[run, own], axis=0, padlen=min(pad, run.stop - run.start - 1))
     return found.reshape(np.shape(x))
 
 
@@ -153,20 +154,7 @@ def smooth(log: Log, cutoff: Any = None) -> Smoothed:
             is chosen from the data, so that the accelerations' error by noise and filter is least or negligible.
     """
     robot, rate = log.robot, log.rate
-    q, places = unbroken(robot, log.q), _places(robot)
-    found = spectrum(q, rate, log.runs)
-    noise = noise_of(found) if found else None
-    chosen = _cutoffs(robot, rate, cutoff, noise, places)
-    by_q = _of_positions(robot, chosen)
-    values, *rates = smooth_rates(q, rate, by_q, log.runs)
-    qd, qdd = velocities(robot, values, rates)
-    for slot in robot.slots.values():
-        if (turn := slot.quaternion) is not None:
-            values[:, turn] /= np.linalg.norm(values[:, turn], axis=1, keepdims=True)
-    sd, level = np.full((3, robot.nv), np.nan), np.full(robot.nv, np.nan)
-    if noise is not None:
-        level = _of_velocities(noise.deviation(np.full(robot.nq, np.inf), 0), places)
-        sd = np.stack([_of_velocities(noise.deviation(by_q, k), places) for k in range(3)])
+    (q, qd, qdd), chosen, level, sd = smooth_motion(robot, log.q, rate, log.runs, cutoff)
     pieces = [(_without_ends(run, rate, chosen), source) for run, source in zip(log.runs, log.sources, strict=True)]
     kept = [(piece, source) for piece, source in pieces if piece.stop - piece.start > 1]
     if not kept:
@@ -179,7 +167,53 @@ def smooth(log: Log, cutoff: Any = None) -> Smoothed:
     notes = _notes(robot, qdd[rows], sd)
     if short := len(pieces) - len(kept):
         notes = (f"{short} of {len(pieces)} runs are too short to be smoothed and were left out", *notes)
-    return Smoothed(rest, values[rows], qd[rows], qdd[rows], chosen, level, sd, notes)
+    return Smoothed(rest, q[rows], qd[rows], qdd[rows], chosen, level, sd, notes)
+
+
+def smooth_motion(
+    robot: Robot, q: Array, rate: float, runs: Sequence[slice], cutoff: Any = None, count: int = 2
+) -> tuple[list[Array], Array, Array, Array]:
+    """Smooth positions (rows, nq) and their first so many rates (rows, nv), and what `Smoothed` says of them.
+
+    Returns:
+        The motion, cutoffs (nv,) in Hz, the noise (nv,) of positions, and standard deviations (3, nv).
+    """
+    turned, places = unbroken(robot, q), _places(robot)
+    found = spectrum(turned, rate, runs)
+    noise = noise_of(found) if found else None
+    chosen = _cutoffs(robot, rate, cutoff, noise, places)
+    by_q = _of_positions(robot, chosen)
+    values, *rates = smooth_rates(turned, rate, by_q, runs, count)
+    moved = velocities(robot, values, rates)
+    for slot in robot.slots.values():
+        if (turn := slot.quaternion) is not None:
+            values[:, turn] /= np.linalg.norm(values[:, turn], axis=1, keepdims=True)
+    sd, level = np.full((3, robot.nv), np.nan), np.full(robot.nv, np.nan)
+    if noise is not None:
+        level = _of_velocities(noise.deviation(np.full(robot.nq, np.inf), 0), places)
+        sd = np.stack([_of_velocities(noise.deviation(by_q, k), places) for k in range(3)])
+    return [values, *moved], chosen, level, sd
+
+
+def smooth_trajectory(robot: Robot, t: Array, q: Array, cutoff: Any = None, jerks: bool = False) -> Trajectory:
+    """A motion from noisy positions at rising times, which may have jitter; where none is given, by a cutoff of ours.
+
+    All of it comes from one smooth function of time, at even instants; near its ends it is less sure.
+    """
+    if len(t) < LEAST:
+        raise InputError(f"cutoff: expected {LEAST} rows or more to smooth, got {len(t)}. Leave the cutoff out.")
+    when = instants(t, q)
+    even = grid(when.t, when.step, np.inf)
+    x = resampled(when.t, unbroken(robot, q[when.rows]), even.t, even.runs, when.step)
+    motion, chosen, *_ = smooth_motion(robot, x, 1.0 / when.step, even.runs, cutoff, 3 if jerks else 2)
+    low, high = float(chosen.min()), float(chosen.max())
+    span = f"{low:.3g} Hz" if low == high else f"{low:.3g} to {high:.3g} Hz"
+    origins = dict.fromkeys(["qd", "qdd", *(["qddd"] if jerks else [])], f"q, smooth below {span}")
+    notes = [f"positions are smooth: what is faster than {span} was taken out", *when.notes]
+    if even.filled:
+        notes.append(f"{even.filled} instants without a row were filled by a cubic spline")
+    x, qd, qdd, *more = motion
+    return Trajectory(even.t, x, qd, qdd, True, origins, tuple(notes), more[0] if jerks else None, cutoff=high)
 
 
 def _cutoffs(robot: Robot, rate: float, given: Any, noise: Noise | None, places: Sequence[Place]) -> Array:

@@ -33,14 +33,14 @@ class Spectrum(NamedTuple):
         width: (bands,) in Hz.
         mean: (bands, columns) mean power density, squared units per Hz.
         floor: (bands, columns) the same without lines that stick out.
-        count: (bands,) independent frequencies in a band.
+        many: (bands,) independent frequencies in a band.
     """
 
     f: Array
     width: Array
     mean: Array
     floor: Array
-    count: Array
+    many: Array
 
 
 class Noise(NamedTuple):
@@ -121,7 +121,7 @@ def noise_of(s: Spectrum) -> Noise:
     judged = int(np.searchsorted(s.f, JUDGED * 2.0 * s.f[-1])) + 1
     f, floor = s.f[:judged], s.floor[:judged]
     least = np.minimum.accumulate((floor * f[:, None] ** STEEPEST)[::-1], axis=0)[::-1] / f[:, None] ** STEEPEST
-    scatter = np.sqrt(np.pi**2 / 6.0 / s.count[:judged, None])  # of the logarithm of a band's floor
+    scatter = np.sqrt(np.pi**2 / 6.0 / s.many[:judged, None])  # of the logarithm of a band's floor
     signal = np.log(floor) > np.log(ABOVE * least) + SURE * scatter
     density, top = s.mean.copy(), np.zeros(s.mean.shape[1])
     for k in range(len(top)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
 from linkwise.table import Sampled
 
+WORTH_A_WARNING = 0.2  # of a torque's root mean square: the share of noise
+
 
 @dataclass(frozen=True, eq=False)
 class Torques(Sampled):
@@ -38,6 +40,8 @@ class Torques(Sampled):
         reversals: where friction makes torques jump, listed with rates, which do not see them.
         reach: with loops, which rows are out of reach, and how far from singular the others are.
         facts: what else a file keeps.
+        noise: by drive the share of the torque's root mean square that noise of the positions explains, where that is
+            much.
     """
 
     robot: Robot
@@ -48,6 +52,7 @@ class Torques(Sampled):
     reversals: tuple[Reversal, ...] = ()
     reach: Reach | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    noise: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def tau(self) -> Array:
@@ -62,7 +67,20 @@ class Torques(Sampled):
     @property
     def notes(self) -> tuple[str, ...]:
         """What else a user should know."""
-        return self.every.notes
+        return (*([self.warning] if self.warning else []), *self.every.notes)
+
+    @property
+    def warning(self) -> str:
+        """What to do where torques are largely noise; nothing where they are not."""
+        smooth = self.motion.smooth
+        if not self.noise or smooth is None or smooth.cutoff is None:
+            return ""
+        shares = ", ".join(f"{name} {share:.0%}" for name, share in self.noise.items())
+        return (
+            "the torques are largely noise of positions or of their times, which differentiating enlarges. Share of the"
+            f" root mean square that noise explains: {shares}. Smooth the positions: a cutoff of {smooth.cutoff:.3g} Hz"
+            f" (--cutoff {smooth.cutoff:.3g}) keeps the motion"
+        )
 
     @property
     def good(self) -> bool:
@@ -143,7 +161,25 @@ def torques_along(
     whole, reach = all_joints(robot, motion), reach_along(robot, motion)
     over = (*exceeded(robot, whole, forces["tau"], forces.get("tau_dot")), *(reach.exceeded if reach else ()))
     jumps = tuple(reversals(robot.opened(), whole.qd, whole.t)) if rates else ()
-    return Torques(robot, motion, whole, forces, over, jumps, reach)
+    result = Torques(robot, motion, whole, forces, over, jumps, reach)
+    if motion.smooth is None:
+        return result
+    calm = torques_along(robot, motion.smooth, external=external, base_motion=base_motion)
+    return replace(result, noise=_noise(result, calm))
+
+
+def _noise(result: Torques, calm: Torques) -> dict[str, float]:
+    """By drive the share of the torque's root mean square that is not in torques of the smooth motion, if it is much.
+
+    Noise is independent of the motion, so that squares add.
+    """
+    found = {}
+    for noisy, quiet in zip(result.peaks(), calm.peaks(), strict=True):
+        if noisy["rms"] and quiet["rms"] is not None:
+            share = float(np.sqrt(max(1.0 - (quiet["rms"] / noisy["rms"]) ** 2, 0.0)))
+            if share > WORTH_A_WARNING:
+                found[noisy["joint"]] = share
+    return found
 
 
 def _forces(robot: Robot, motion: Trajectory, around: Environment, wrenches: bool, rates: bool) -> dict[str, Array]:

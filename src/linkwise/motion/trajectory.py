@@ -24,6 +24,8 @@ class Trajectory:
         notes: what else a user should know, such as columns that were not used.
         qddd: (rows, nv), or None when jerks were not asked for.
         tree: positions of all joints of a robot with loops (rows, nq of `robot.opened()`), where they were given.
+        cutoff: frequency in Hz below which positions are smooth, where they were made so; the highest of all joints.
+        smooth: the same motion without the noise of its positions, where its accelerations are mostly noise.
     """
 
     t: Array
@@ -35,6 +37,8 @@ class Trajectory:
     notes: tuple[str, ...] = ()
     qddd: Array | None = None
     tree: Array | None = None
+    cutoff: float | None = None
+    smooth: Trajectory | None = None
 
     def __len__(self) -> int:
         return len(self.t)

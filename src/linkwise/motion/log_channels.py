@@ -1,0 +1,159 @@
+"""Channels of a robot in the tables of a log: named, in SI units, with their times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.check import positive
+from linkwise.errors import InputError, listing
+from linkwise.motion.log_names import CHANNELS, Names, channel_names, match
+from linkwise.motion.log_sources import Options
+from linkwise.motion.log_times import in_seconds
+from linkwise.motion.trajectory import Array
+from linkwise.motion.units import factors, without_units
+from linkwise.robot.robot import Robot
+from linkwise.table import TIME, Table
+
+
+class Part(NamedTuple):
+    """Channels that were measured together.
+
+    Attributes:
+        source: file.
+        t: (rows,) stamps in s from zero on, or None.
+        start: what was zero, in s.
+        channels: of the robot, by their full names, in SI units.
+        others: whatever else.
+        notes: in words.
+    """
+
+    source: str
+    t: Array | None
+    start: float
+    channels: dict[str, Array]
+    others: dict[str, Array]
+    notes: tuple[str, ...]
+
+
+def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part:
+    table, told = without_units(table)
+    given = options.columns if isinstance(options.columns, Mapping) else {}
+    if quantity and quantity not in (*TIME, *CHANNELS):
+        given = {name: quantity if len(table.columns) == 1 else f"{quantity}.{name}" for name in table.columns}
+    elif quantity:
+        given = {p: target for p, target in given.items() if p in table.columns}
+    if quantity in TIME and len(table.columns) == 1:
+        given = {next(iter(table.columns)): "t"}
+    if "start" in table.facts:  # of a bag, where a pattern may be of another topic
+        given = {p: target for p, target in given.items() if _fits(p, table)}
+    try:
+        names = match(list(table.columns), robot, given, quantity if quantity not in TIME else "")
+    except InputError as error:
+        raise table.error(str(error)) from error
+    values = {ours: table.columns[theirs] for ours, theirs in names.found.items()}
+    for ours, theirs in names.found.items():
+        if theirs in table.faults:
+            row, cell = table.faults[theirs]
+            raise table.error(f"column {theirs!r}: expected a number, got {cell!r}.", theirs, row)
+        if theirs in told:
+            values[ours] = values[ours] * told[theirs]
+    values = _in_si(values, names, robot, options)
+    t = values.pop("t", None)
+    start, notes = 0.0, names.notes
+    if t is not None:
+        t, start, more = in_seconds(t, table.source)
+        notes = (*notes, *more)
+    used = set(names.found.values()) | {p for p, target in given.items() if target is None}
+    texts = [name for name in table.columns if name not in used and name in table.faults]
+    if texts:
+        notes = (*notes, f"not used, since they are not numbers: {', '.join(texts)}")
+    known = {name for key in CHANNELS for name in channel_names(robot, key)}
+    channels = {name: x for name, x in values.items() if name in known}
+    others = {name: x for name, x in values.items() if name not in known}
+    others |= {name: x for name, x in table.columns.items() if name not in used and name not in table.faults}
+    return Part(table.source, t, start, channels, others, notes)
+
+
+def _fits(pattern: str, table: Table) -> bool:
+    head = pattern.split("*")[0]
+    return any(name.startswith(head) for name in table.columns)
+
+
+def _in_si(values: dict[str, Array], names: Names, robot: Robot, options: Options) -> dict[str, Array]:
+    """Channels in SI units, and torques by currents."""
+    units = dict(names.units) | dict(options.units)
+    found = dict(values)
+    for key, unit in units.items():
+        own = [name for name in values if name == key or name.split(".")[0] == key or names.found[name] == key]
+        if key in CHANNELS:
+            own = [name for name in channel_names(robot, key) if name in values]
+        if not own:
+            continue
+        factor = factors(key, unit, own, robot, options.counts)
+        if np.ndim(factor) == 2:
+            whole = np.stack([values[name] for name in own], axis=1) @ np.asarray(factor).T
+            found |= dict(zip(own, whole.T, strict=True))
+        else:
+            found |= {name: values[name] * f for name, f in zip(own, np.broadcast_to(factor, len(own)), strict=True)}
+    if options.gains is not None:
+        found |= _torques(found, robot, options.gains)
+    return found
+
+
+def _torques(found: Mapping[str, Array], robot: Robot, gains: Any) -> dict[str, Array]:
+    own = channel_names(robot, "current")
+    drives = [name.removeprefix("current.") for name in own]
+    if isinstance(gains, Mapping):
+        if unknown := [name for name in gains if name not in drives]:
+            raise InputError(f"gains: expected drives {listing(drives)}, got {unknown[0]!r}.")
+        by = gains
+    else:
+        each = np.atleast_1d(np.asarray(gains, dtype=float))
+        if each.shape not in ((1,), (len(drives),)):
+            raise InputError(f"gains: expected one number, or {len(drives)}, got {each.size}.")
+        by = dict(zip(drives, np.broadcast_to(each, len(drives)), strict=True))
+    return {
+        f"tau.{name}": found[f"current.{name}"] * by[name]
+        for name in drives
+        if f"current.{name}" in found and name in by
+    }
+
+
+def together(parts: Sequence[Part], rate: float | None, robot: Robot) -> list[Part]:
+    """Parts with times; those without share the rows of one that has nothing but times, or of each other."""
+    timed = [part for part in parts if part.t is not None]
+    loose = [part for part in parts if part.t is None]
+    if not loose:
+        return timed
+    clock = [part for part in timed if not part.channels and not part.others]
+    lengths = {len(x) for part in (*loose, *clock[:1]) for x in (*part.channels.values(), *part.others.values())}
+    lengths |= {len(part.t) for part in clock[:1] if part.t is not None}
+    if len(lengths) != 1:
+        raise InputError(f"log: expected as many rows in each file, got {', '.join(map(str, sorted(lengths)))}.")
+    if clock:
+        t, start, notes = clock[0].t, clock[0].start, clock[0].notes
+    elif rate is not None:
+        t, start, notes = np.arange(lengths.pop()) / positive(rate, "rate"), 0.0, ()
+    else:
+        raise InputError(
+            f"{loose[0].source}: expected a column of times, such as 't', got none. Say which column it is, as in"
+            " columns={'stamp': 't'}, or give the rate in samples a second."
+        )
+    channels = {name: x for part in loose for name, x in part.channels.items()}
+    others = {name: x for part in loose for name, x in part.others.items()}
+    notes = (*notes, *(note for part in loose for note in part.notes))
+    joined = Part(" + ".join(part.source for part in loose[:3]), t, start, channels, others, notes)
+    return [joined, *(part for part in timed if part not in clock)]
+
+
+def no_positions(parts: Sequence[Part], robot: Robot) -> InputError:
+    own = channel_names(robot, "q")
+    missing = [name for name in own if not any(name in part.channels for part in parts)] or own
+    there = [name for part in parts for name in (*part.channels, *part.others)]
+    return InputError(
+        f"{parts[0].source}: expected positions of all joints, got none for {listing(missing, 8)}. The columns are"
+        f" {listing(there, 24)}. Say which they are, as in columns={{'position_*': 'q'}}."
+    )

@@ -1,0 +1,72 @@
+"""Logs from files: several forms, names, units and clocks; one log in SI units at even instants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+from linkwise.errors import InputError
+from linkwise.motion.log import Log
+from linkwise.motion.log_assembly import assembled, followed
+from linkwise.motion.log_channels import no_positions, part_of, together
+from linkwise.motion.log_checks import checked
+from linkwise.motion.log_names import channel_names
+from linkwise.motion.log_sources import Options, tables
+from linkwise.robot.robot import Robot
+
+
+def read_log(
+    source: Any,
+    robot: Robot,
+    *,
+    columns: Mapping[str, str | None] | Sequence[str] | None = None,
+    units: Mapping[str, Any] | None = None,
+    counts: Any = None,
+    gains: Any = None,
+    rate: float | None = None,
+    gap: float | None = None,
+    mend: bool = True,
+) -> Log:
+    """What the sensors of a robot measured, in SI units at even instants; `notes` say what was guessed and mended.
+
+    Args:
+        source: a .csv, .npz, .parquet, .txt or .dat file, a ROS bag (.bag, .db3, a folder) or an MCAP file, a pandas
+            DataFrame, or columns by name; a list of them gives further runs; a mapping of channels to files has each
+            channel in a file of its own: {"t": "time.txt", "q": "positions.txt", "tau": "torques.txt"}.
+        robot: whose joints the columns name. Its positions must be there, all else may be.
+        columns: which column is what, by name or pattern: {"actual_q_*": "q", "target_current_*": "current",
+            "stamp": "t", "ft.z": "wrench.tool.fz"}; `*` runs over the joints, by name or in the robot's order; None
+            leaves a column out. Columns `t`, `q.elbow`, `qd.elbow`, `tau.elbow`, `current.elbow` need no mention, and
+            common spellings are guessed. For files without a header the channels in order: ["t", "q", "tau"].
+        units: by channel or column: "deg", "rpm", "turn", "ticks", "mA", "mm", "ms", "us", "ns", ...; or a factor, one
+            for each column, or a matrix that takes the file's columns to ours, as for a coupled wrist. A name in the
+            file may also end in its unit, as `q.elbow [deg]`.
+        counts: of ticks in a turn, one or one for each joint.
+        gains: torque by current, in N m/A, one or one for each drive, in order or by name.
+        rate: samples a second, for files without times.
+        gap: the longest pause in s that is filled by interpolation; at longer ones the log is split into runs.
+        mend: shift measured velocities by the delay that they have behind the positions; stamps are mended anyway.
+    """
+    options = Options(columns, units or {}, counts, gains, rate, gap, mend)
+    if not isinstance(robot, Robot):
+        raise InputError(f"read_log robot: expected a Robot, got {type(robot).__name__}. Load it with lw.load.")
+    if isinstance(source, (list, tuple)):
+        if not source:
+            raise InputError("read_log: expected at least one file, got an empty list.")
+        return reduce(followed, [_read(one, robot, options) for one in source])
+    return _read(source, robot, options)
+
+
+def _read(source: Any, robot: Robot, options: Options) -> Log:
+    found = tables(source, robot, options)
+    parts = [part_of(table, quantity, robot, options) for table, quantity in found]
+    motors = [name for name in robot.coordinates if name not in robot.names]
+    if motors and not any(f"q.{name}" in part.channels for part in parts for name in motors):
+        robot = robot.rigid()
+        parts = [part_of(table, quantity, robot, options) for table, quantity in found]
+    parts = together(parts, options.rate, robot)
+    main = next((part for part in parts if all(name in part.channels for name in channel_names(robot, "q"))), None)
+    if main is None:
+        raise no_positions(parts, robot)
+    return checked(assembled(main, [part for part in parts if part is not main], robot, options.gap), options.mend)

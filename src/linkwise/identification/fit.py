@@ -86,7 +86,7 @@ class Fit:
             first = run.start + int(np.searchsorted(log.t[run], s.log.t[0]))
             rows = slice(first, first + len(s.q))
             state = State(s.q, s.qd, s.qdd, None if measured is None else measured[rows], s.log.others)
-            tau = self._torques(state)
+            tau = self._torques(self.structure.with_friction(state, s.log.runs, log.rate)[0])
             late = self.delay.values * log.rate
             at = np.arange(len(tau))
             tau = np.stack([np.interp(at - d, at, x) for d, x in zip(late, tau.T, strict=True)], axis=1)

@@ -14,6 +14,7 @@ from linkwise.errors import InputError, UnknownNameError
 from linkwise.identification.covariance import Covariance, robust
 from linkwise.identification.estimates import Estimates
 from linkwise.identification.fit import Fit
+from linkwise.identification.friction import searched
 from linkwise.identification.least_squares import ESTIMATORS, Solution, solve, whitened
 from linkwise.identification.samples import Rows, Samples, spread_of, measured_torques
 from linkwise.identification.statistics import error_of, information, whiteness
@@ -44,7 +45,7 @@ def identify(
     robot: Robot,
     log: Source | Iterable[Source],
     *,
-    friction: str | Iterable[str] | None = ("viscous", "coulomb"),
+    friction: str | Iterable[str] | None = ("viscous", "coulomb", "presliding"),
     rotors: bool = True,
     offsets: bool = True,
     payload: str | None = None,
@@ -68,7 +69,8 @@ def identify(
     Args:
         robot: with the geometry; its inertias, rotors and friction are the prior, which may be zero.
         log: a log, a file, or several of them.
-        friction: some of "viscous", "coulomb", "stribeck", "root", "asymmetric", "load", "temperature".
+        friction: some of "viscous", "coulomb", "presliding", "stribeck", "root", "asymmetric", "load", "temperature".
+            Presliding and Stribeck friction are searched for drive by drive, and left out where they explain nothing.
         rotors: whether rotor inertias are unknown; else they are the robot's.
         offsets: whether each drive's torque may have an offset.
         payload: a frame or link that carries an unknown load: then only it, friction and offsets are unknown.
@@ -187,6 +189,10 @@ class _Work:
         self.say("columns")
         rows = samples.rows(structure, structure.kept, held)
         known = determined(rows, plausible(structure, rows))
+        if {"presliding", "stribeck"} & set(structure.friction):
+            self.say("friction")
+            self.structure = structure = searched(samples, structure, self._trusted(rows.take(known), known), known)
+            rows = samples.rows(structure, structure.kept, held)
         at_prior = base_prior[~known]
         full = replace(rows, b=np.where(rows.used, rows.b - rows.A[:, :, ~known] @ at_prior, 0.0))
         rows = full.take(known)

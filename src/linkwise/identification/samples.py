@@ -17,6 +17,7 @@ from linkwise.motion.trajectory import Array
 SIDE = 1.5  # periods of the cutoff on either side of the low-pass's middle
 KAISER = 6.0  # its window
 OVERSAMPLED = 3.0  # rows kept for each period of the cutoff
+UNSURE = 2.0  # times by which friction at reversals is taken to be less sure than noise makes it
 BLOCK = 4096  # rows of the log whose columns are held at once
 
 
@@ -115,10 +116,11 @@ class Samples:
     cutoff: float
     step: float = 0.0
 
-    @property
-    def state(self) -> State:
+    def state(self, structure: Structure) -> tuple[State, Array]:
+        """The motion with which way friction pushes, and by how much that is unsure."""
         s = self.smoothed
-        return State(s.q, s.qd, s.qdd, self.measured, s.log.others, step=self.step)
+        state = State(s.q, s.qd, s.qdd, self.measured, s.log.others)
+        return structure.with_friction(state, s.log.runs, s.log.rate, self.step)
 
     @property
     def low_pass(self) -> LowPass:
@@ -126,10 +128,11 @@ class Samples:
 
     def rows(self, structure: Structure, columns: Any, held: Array, move: tuple[Array, ...] | None = None) -> Rows:
         """Equations in some columns, all others held at `held`; of the motion, or of one that is moved a bit."""
-        log, low_pass, state = self.smoothed.log, self.low_pass, self.state
+        log, low_pass = self.smoothed.log, self.low_pass
+        state, doubt = self.state(structure)
         if move is not None:
             new = (x + d for x, d in zip((state.q, state.qd, state.qdd), move, strict=True))
-            state = replace(state, **dict(zip(("q", "qd", "qdd"), new, strict=True)), signs=state.qd)
+            state = replace(state, **dict(zip(("q", "qd", "qdd"), new, strict=True)))
         parts: list[tuple[Array, ...]] = []
         for k, run in enumerate(log.runs):
             for piece, middles in low_pass.blocks(run):
@@ -137,7 +140,7 @@ class Samples:
                 known = Y @ held + structure.springs(state.rows(piece))
                 A = low_pass(Y[:, :, columns], piece.start, middles)
                 b = low_pass(self.measured[piece] - known, piece.start, middles)
-                unsure = 2.0 * low_pass(structure.unsure(state.rows(piece)), piece.start, middles)
+                unsure = UNSURE * low_pass(doubt[piece], piece.start, middles)
                 parts.append((log.t[middles], A, b, np.isfinite(b), np.abs(unsure), np.full(len(middles), k)))
         if not parts:
             raise InputError(
@@ -146,6 +149,12 @@ class Samples:
             )
         t, A, b, used, unsure, run_of = (np.concatenate(x) for x in zip(*parts, strict=True))
         return Rows(t, A, np.where(used, b, 0.0), used, unsure, np.ones(b.shape), run_of, log.rate / low_pass.step)
+
+    def column(self, values: Array) -> Array:
+        """(rows,) a column of the log through the low-pass."""
+        low_pass, log = self.low_pass, self.smoothed.log
+        pieces = [(piece, m) for run in log.runs for piece, m in low_pass.blocks(run)]
+        return np.concatenate([low_pass(values[piece], piece.start, m) for piece, m in pieces])
 
     def shifted(self, rows: Rows, delay: Array) -> Rows:
         """The same equations with torques that come later by `delay` (nu,), in s."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from linkwise.robot.robot import Robot
 FRICTION = {
     "viscous": "proportional to the speed",
     "coulomb": "constant, against the speed",
+    "presliding": "Coulomb friction that comes back over a distance after a reversal, as bristles bend (Dahl)",
     "stribeck": "larger at low speeds, with a speed at which it has decayed",
     "root": "proportional to the root of the speed, for drives whose friction flattens",
     "asymmetric": "viscous friction that differs by direction (Coulomb's does with offsets)",
@@ -61,15 +63,14 @@ class State:
     qdd: Array
     tau: Array | None = None
     others: Mapping[str, Array] = field(default_factory=dict)
-    signs: Array | None = None  # velocities that decide which way friction pushes, where others than qd do
-    step: float = 0.0  # s, between instants of positions and torques at most
+    push: Mapping[str, Array] = field(default_factory=dict)  # which way friction pushes, by axis, -1 to 1
 
     def rows(self, piece: slice) -> State:
         """Some rows."""
         tau = None if self.tau is None else self.tau[piece]
         others = {k: x[piece] for k, x in self.others.items()}
-        signs = None if self.signs is None else self.signs[piece]
-        return State(self.q[piece], self.qd[piece], self.qdd[piece], tau, others, signs, self.step)
+        push = {k: x[piece] for k, x in self.push.items()}
+        return State(self.q[piece], self.qd[piece], self.qdd[piece], tau, others, push)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,7 @@ class Structure:
         spread: (nv,) standard deviations of velocities: where the sign of one is not sure, Coulomb friction is taken
             at its mean.
         stribeck: by axis the speed at which Stribeck's friction has decayed.
+        presliding: by axis the distance over which Coulomb friction comes back after a reversal.
         channels: names of temperatures in the log, by axis.
     """
 
@@ -102,6 +104,7 @@ class Structure:
     hold: tuple[str, ...] = ()
     spread: Array | None = None
     stribeck: Mapping[str, float] = field(default_factory=dict)
+    presliding: Mapping[str, float] = field(default_factory=dict)
     channels: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -253,24 +256,57 @@ class Structure:
         return [(names.index(f"{a.name}.coulomb"), a) for a in self.axes if f"{a.name}.coulomb" in names]
 
     def sign(self, axis: Axis, state: State) -> Array:
-        """(rows,) which way Coulomb friction pushes: the mean of the sign, given how sure the speed is."""
-        v = axis.speed(state.qd if state.signs is None else state.signs)
-        variance = (state.step * axis.speed(state.qdd)) ** 2 / 12.0
-        if self.spread is not None:
-            variance += sum(self.spread[k] ** 2 * r**2 for k, r in axis.v)
-        if not np.any(variance):
-            return np.sign(v)
+        """(rows,) which way Coulomb friction pushes."""
+        return state.push[axis.name] if axis.name in state.push else np.sign(axis.speed(state.qd))
+
+    @cached_property
+    def lines(self) -> tuple[Axis, ...]:
+        """Axes with friction: of the drives, and of coupled motors."""
+        return (*self.axes, *(self._sum(*pair) for pair in self.coupled))
+
+    def pushed(self, axis: Axis, state: State, runs: Sequence[slice], rate: float, step: float) -> tuple[Array, Array]:
+        """(rows,) which way Coulomb friction pushes, in the mean, and by how much that is unsure.
+
+        Where the sign of a speed is not sure the mean of the sign counts, given the noise of velocities and the time
+        between instants of positions and torques. After a reversal bristles bend over a distance.
+        """
         from scipy.special import erf
 
-        return np.asarray(erf(v / np.sqrt(2.0 * np.maximum(variance, 1e-300))))
+        v = axis.speed(state.qd)
+        variance = (step * axis.speed(state.qdd)) ** 2 / 12.0
+        if self.spread is not None:
+            variance = variance + sum(self.spread[k] ** 2 * r**2 for k, r in axis.v)
+        mean = np.sign(v)
+        if np.any(variance):
+            mean = np.asarray(erf(v / np.sqrt(2.0 * np.maximum(variance, 1e-300))))
+        unsure = 1.0 - mean**2
+        reach = self.presliding.get(axis.name, 0.0)
+        if reach > 0.0:
+            mean = np.concatenate([_bristles(v[run], reach * rate) for run in runs])
+        return mean, unsure
 
-    def unsure(self, state: State) -> Array:
-        """(rows, nu) the variance of the sign of each drive's speed: one where it may be at rest."""
-        found = np.zeros((len(state.q), self.robot.nu))
-        for axis in self.axes if "coulomb" in self.friction else ():
-            for u, _ in axis.u:
-                found[:, u] = 1.0 - self.sign(axis, state) ** 2
-        return found
+    def with_friction(self, state: State, runs: Sequence[slice], rate: float, step: float = 0.0) -> tuple[State, Array]:
+        """A motion with which way friction pushes, and (rows, nu) by how much that is unsure, as a variance."""
+        push, unsure = {}, np.zeros((len(state.q), self.robot.nu))
+        for axis in self.lines:
+            push[axis.name], variance = self.pushed(axis, state, runs, rate, step)
+            for u, _ in axis.u if "coulomb" in self.friction else ():
+                unsure[:, u] = np.maximum(unsure[:, u], variance)
+        return replace(state, push=push), unsure
+
+
+def _bristles(v: Array, reach: float) -> Array:
+    """Friction that comes back over a distance after each reversal, from speeds; `reach` in speeds times rows."""
+    way = np.sign(v)
+    path = np.concatenate([[0.0], np.cumsum(np.abs(v[1:] + v[:-1]) / 2.0)]) / reach
+    ends = [0, *(np.flatnonzero(np.diff(way) != 0.0) + 1), len(v)]
+    found, z = np.empty(len(v)), 0.0
+    for first, last in pairwise(ends):
+        s = way[first]
+        start = path[first - 1] if first else path[0]
+        found[first:last] = s + (z - s) * np.exp(start - path[first:last])
+        z = found[last - 1]
+    return found
 
 
 OWN = ("viscous", "coulomb")  # friction that has columns in the regressor

@@ -12,6 +12,7 @@ from linkwise.motion.trajectory import Array
 
 SHARE = 0.4  # cosines are 0.4 rows^(2/3)
 LEAST = 8  # cosines at least
+BLOCK = 256  # rows at once
 LEFT = 0.1  # of a variance in fitted residuals at least
 
 
@@ -55,8 +56,11 @@ def _allowance(solution: Solution, rows: Rows, count: int) -> tuple[Array, Array
     U = U / np.maximum(np.linalg.norm(U, axis=0), 1e-300)
     waves = _waves(n, count)
     power = np.sum((Q @ U).reshape(n, nu, k) ** 2, axis=1)  # (rows, numbers)
-    within = np.einsum("tui,tuj->tij", *[Q.reshape(n, nu, k)] * 2, optimize=True).reshape(n, -1)
-    inside = (waves @ within).reshape(-1, k, k) @ U  # (waves, k, numbers)
+    inside = np.zeros((count, k * k))
+    for first in range(0, n, BLOCK):
+        some = Q.reshape(n, nu, k)[first : first + BLOCK]
+        inside += waves[:, first : first + BLOCK] @ np.matmul(some.transpose(0, 2, 1), some).reshape(-1, k * k)
+    inside = inside.reshape(count, k, k) @ U  # (waves, k, numbers)
     kept, dof = np.empty(k), np.empty(k)
     for p in range(k):
         G = (waves * power[:, p]) @ waves.T - inside[:, :, p] @ inside[:, :, p].T

@@ -40,7 +40,7 @@ def searched(samples: Samples, structure: Structure, rows: Rows, known: Array) -
             column = f"{axis.name}.coulomb"
             best = _best(rows, axis, kept, column, trial, DISTANCES * span)
             found |= {axis.name: best} if best else {}
-        structure = replace(structure, presliding=found)
+        structure = replace(structure, presliding=found) if found else structure
     if "stribeck" in structure.friction:
         speeds = {}
         for axis in structure.axes:

@@ -36,7 +36,7 @@ SEEN = 2.0  # noises: what a parameter must add to the torques, were it as large
 DEPENDENT = 1e-9  # part of a column beyond the others that round-off may leave
 TRUSTED = 3  # rounds in which friction that is unsure is found
 DELAYS = 6  # rounds in which a delay is found
-STILL = 1e-7  # s: a change of the delay that ends them
+STILL = 1e-6  # s: a change of the delay that ends them
 BLOCKS = 5  # of a log, each left out once
 REPEATED = 1  # times that noise is drawn
 
@@ -191,8 +191,10 @@ class _Work:
         known = determined(rows, plausible(structure, rows))
         if {"presliding", "stribeck"} & set(structure.friction):
             self.say("friction")
-            self.structure = structure = searched(samples, structure, self._trusted(rows.take(known), known), known)
-            rows = samples.rows(structure, structure.kept, held)
+            self.structure = searched(samples, structure, self._trusted(rows.take(known), known), known)
+            if self.structure is not structure:
+                structure = self.structure
+                rows = samples.rows(structure, structure.kept, held)
         at_prior = base_prior[~known]
         full = replace(rows, b=np.where(rows.used, rows.b - rows.A[:, :, ~known] @ at_prior, 0.0))
         rows = full.take(known)
@@ -245,19 +247,17 @@ class _Work:
         if not self.delays:
             return rows, late, np.zeros((0, *rows.b.shape))
         groups = np.eye(nu)[rows.used.any(axis=0)] if self.delays == "drive" else np.ones((1, nu))
-        new = rows
+        new, found = rows, solve(rows, "weighted")
         for _ in range(DELAYS):
-            found = solve(new, "weighted")
-            slope = -_slope(new, new.A @ found.x)
-            columns = slope[None] * groups[:, None, :]
-            step = solve(_with_delays(new, columns), "weighted").x[-len(groups) :] @ groups
+            found = solve(new, "weighted", start=found)
+            columns = -_slope(new, new.A @ found.x)[None] * groups[:, None, :]
+            step = solve(_with_delays(new, columns), "weighted", start=found).x[-len(groups) :] @ groups
             late = late + np.clip(step, -0.5 / samples.cutoff, 0.5 / samples.cutoff)
             new = samples.shifted(rows, late)
             if np.abs(step).max() < STILL:
                 break
-        found = solve(new, "weighted")
-        slope = -_slope(new, new.A @ found.x)
-        return new, late, slope[None] * groups[:, None, :]
+        found = solve(new, "weighted", start=found)
+        return new, late, -_slope(new, new.A @ found.x)[None] * groups[:, None, :]
 
     # ---- noise of positions in the columns
 
@@ -327,7 +327,7 @@ class _Work:
             residuals=residual,
             whiteness=whiteness(names, np.nan_to_num(residual), rows),
             training=error_of(names, whole, whole - residual),
-            cross_validation=_left_out(names, rows, whole),
+            cross_validation=_left_out(names, rows, whole, solution),
             criteria={"aic": aic, "bic": bic},
             cutoff=cutoff,
             smoothing=float(np.max(s.cutoff)),
@@ -417,7 +417,7 @@ def _single(structure: Structure, known: Array) -> list[int | None]:
     return found
 
 
-def _left_out(names: tuple[str, ...], rows: Rows, whole: Array) -> Any:
+def _left_out(names: tuple[str, ...], rows: Rows, whole: Array, start: Solution) -> Any:
     """Errors on rows that were left out: each run in turn, or each of some blocks where there is one."""
     several = len(np.unique(rows.run)) > 1
     part = rows.run if several else np.minimum(np.arange(len(rows)) * BLOCKS // max(len(rows), 1), BLOCKS - 1)
@@ -426,7 +426,7 @@ def _left_out(names: tuple[str, ...], rows: Rows, whole: Array) -> Any:
         rest, out = np.flatnonzero(part != k), np.flatnonzero(part == k)
         if rows.used[rest].sum() < 2 * rows.A.shape[2]:
             return None
-        predicted[out] = rows.A[out] @ solve(rows.part(rest), "weighted").x
+        predicted[out] = rows.A[out] @ solve(rows.part(rest), "weighted", start=start).x
     measured = np.where(rows.used, rows.b, np.nan)
     return error_of(names, whole, whole - (measured - predicted))
 

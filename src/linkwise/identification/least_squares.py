@@ -11,7 +11,7 @@ from linkwise.identification.samples import Rows
 from linkwise.motion.trajectory import Array
 
 ROUNDS = 12  # of reweighting, at most
-SETTLED = 1e-6  # relative change of weights with which reweighting ends
+SETTLED = 1e-4  # relative change of weights with which reweighting ends
 RARE = 1e-3  # share of rows of a normal distribution that count less, as outliers would
 FLAT = 1e-14  # curvature, of the largest, below which a direction is left out
 SHRUNK = 0.02  # correlations between drives are taken smaller by this, so that they can be inverted
@@ -46,7 +46,10 @@ class Solution:
     weight: Array
 
 
-def solve(rows: Rows, estimator: str = "reweighted", noise: Sequence[Rows] = (), other: Rows | None = None) -> Solution:
+def solve(
+    rows: Rows, estimator: str = "reweighted", noise: Sequence[Rows] = (), other: Rows | None = None,
+    start: Solution | None = None,
+) -> Solution:  # fmt: skip
     """Columns' parameters from rows of equations.
 
     Args:
@@ -55,11 +58,12 @@ def solve(rows: Rows, estimator: str = "reweighted", noise: Sequence[Rows] = (),
         noise: equations of motions moved by noise like that of the positions, each forth and back: their mean tells
             what the noise of the positions adds to sums of products, which is taken off.
         other: equations of another motion, as instruments.
+        start: an estimate whose weights to begin with; "weighted" keeps them.
     """
     nu = rows.b.shape[1]
-    sigma, weight = np.eye(nu), np.ones(len(rows))
+    sigma, weight = (np.eye(nu) if start is None else start.sigma), np.ones(len(rows))
     found = _weighted(rows, sigma, weight, estimator, noise, other)
-    for _ in range(0 if estimator == "ordinary" else 1 if estimator == "weighted" else ROUNDS):
+    for _ in range({"ordinary": 0, "weighted": int(start is None)}.get(estimator, ROUNDS)):
         new, weight = _spread(found.residual * rows.trust, rows.used, weight, estimator)
         change = np.abs(new - sigma).max() / max(np.abs(new).max(), 1e-300)
         sigma = new
@@ -97,18 +101,24 @@ def _spread(residual: Array, used: Array, weight: Array, estimator: str) -> tupl
 
 def whitened(x: Array, rows: Rows, sigma: Array, weight: Array) -> Array:
     """Values of equations times the root of their weights, so that residuals are alike and independent of others."""
+    root = rows.trust * np.sqrt(weight)[:, None]
+    x = x * root.reshape(*root.shape, *[1] * (x.ndim - 2))
+    if len(rows.patterns) == 1 and rows.used.all():
+        return _times(_root(sigma), x)
     found = np.zeros_like(x)
-    x = x * rows.trust.reshape(*rows.trust.shape, *[1] * (x.ndim - 2))
-    patterns, which = np.unique(rows.used, axis=0, return_inverse=True)
-    for k, pattern in enumerate(patterns):
-        places = np.flatnonzero(pattern)
-        if len(places):
-            at = np.flatnonzero(which.ravel() == k)
-            T = np.linalg.inv(np.linalg.cholesky(sigma[np.ix_(places, places)]))
-            part = x[at][:, places]
-            part = np.einsum("ij,tj...->ti...", T, part) if x.ndim == 2 else np.matmul(T, part)
-            found[np.ix_(at, places)] = part
-    return np.asarray(found * np.sqrt(weight).reshape(-1, *[1] * (x.ndim - 1)))
+    for at, places in rows.patterns:
+        some = np.ix_(at, places)
+        found[some] = _times(_root(sigma[np.ix_(places, places)]), x[some])
+    return found
+
+
+def _root(sigma: Array) -> Array:
+    """T with T' T = sigma^-1."""
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(sigma)))
+
+
+def _times(T: Array, x: Array) -> Array:
+    return np.asarray(x @ T.T if x.ndim == 2 else np.matmul(T, x))
 
 
 def _weighted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,9 +49,17 @@ class Rows:
     def __len__(self) -> int:
         return len(self.t)
 
+    @cached_property
+    def patterns(self) -> list[tuple[Any, Any]]:
+        """Rows in which the same drives were measured, and these drives."""
+        if self.used.all():
+            return [(slice(None), slice(None))]
+        found, which = np.unique(self.used, axis=0, return_inverse=True)
+        return [(np.flatnonzero(which.ravel() == k), np.flatnonzero(x)) for k, x in enumerate(found) if x.any()]
+
     def take(self, columns: Any) -> Rows:
         """Some columns."""
-        return replace(self, A=self.A[:, :, columns])
+        return replace(self, A=np.ascontiguousarray(self.A[:, :, columns]))
 
     def part(self, rows: Any) -> Rows:
         """Some rows."""
@@ -72,10 +81,7 @@ class LowPass:
 
     def weights(self, delay: float = 0.0) -> Array:
         """Of 2 half + 1 neighbours, for what comes later by `delay`, in s."""
-        x = np.arange(-self.half, self.half + 1) - delay * self.rate
-        inside = np.clip(1.0 - (x / (self.half + 1.0)) ** 2, 0.0, None)
-        w = np.sinc(2.0 * self.cutoff / self.rate * x) * np.i0(KAISER * np.sqrt(inside)) * (inside > 0.0)
-        return np.asarray(w / w.sum())
+        return _weights(self.half, self.cutoff / self.rate, delay * self.rate)
 
     def middles(self, run: slice) -> Array:
         """Rows of the log in the middle of each kept row."""
@@ -98,6 +104,14 @@ class LowPass:
         for k in range(0, len(middles), count):
             some = middles[k : k + count]
             yield slice(int(some[0]) - self.half, int(some[-1]) + self.half + 1), some
+
+
+@lru_cache(maxsize=64)
+def _weights(half: int, cutoff: float, delay: float) -> Array:
+    x = np.arange(-half, half + 1) - delay
+    inside = np.clip(1.0 - (x / (half + 1.0)) ** 2, 0.0, None)
+    w = np.sinc(2.0 * cutoff * x) * np.i0(KAISER * np.sqrt(inside)) * (inside > 0.0)
+    return np.asarray(w / w.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +152,7 @@ class Samples:
             for piece, middles in low_pass.blocks(run):
                 Y = structure.columns(state.rows(piece))
                 known = Y @ held + structure.springs(state.rows(piece))
-                A = low_pass(Y[:, :, columns], piece.start, middles)
+                A = low_pass(np.take(Y, columns, axis=2), piece.start, middles)
                 b = low_pass(self.measured[piece] - known, piece.start, middles)
                 unsure = UNSURE * low_pass(doubt[piece], piece.start, middles)
                 parts.append((log.t[middles], A, b, np.isfinite(b), np.abs(unsure), np.full(len(middles), k)))
@@ -159,14 +173,14 @@ class Samples:
     def shifted(self, rows: Rows, delay: Array) -> Rows:
         """The same equations with torques that come later by `delay` (nu,), in s."""
         log, low_pass = self.smoothed.log, self.low_pass
-        moved = []
-        for run in log.runs:
-            for piece, middles in low_pass.blocks(run):
-                x = self.measured[piece]
-                still = low_pass(x, piece.start, middles)
-                late = np.stack([low_pass(x[:, u], piece.start, middles, d) for u, d in enumerate(delay)], axis=1)
-                moved.append(late - still)
-        return replace(rows, b=np.where(rows.used, rows.b + np.concatenate(moved), 0.0))
+        pieces = [(piece, middles) for run in log.runs for piece, middles in low_pass.blocks(run)]
+        moved = np.empty(rows.b.shape)
+        for d in np.unique(delay):
+            late = delay == d
+            x = self.measured[:, late]
+            parts = [low_pass(x[p], p.start, m, float(d)) - low_pass(x[p], p.start, m) for p, m in pieces]
+            moved[:, late] = np.concatenate(parts)
+        return replace(rows, b=np.where(rows.used, rows.b + moved, 0.0))
 
     def disturbed(self, seed: int) -> tuple[Array, ...]:
         """Noise as that of the positions after smoothing: of positions, velocities and accelerations."""

@@ -16,7 +16,7 @@ from linkwise.identification.estimates import Estimates
 from linkwise.identification.fit import Fit
 from linkwise.identification.friction import searched
 from linkwise.identification.least_squares import ESTIMATORS, Solution, solve, whitened
-from linkwise.identification.samples import Rows, Samples, spread_of, measured_torques
+from linkwise.identification.samples import Rows, Samples, measured_torques, noise_level, spread_of
 from linkwise.identification.statistics import error_of, information, whiteness
 from linkwise.identification.structure import INERTIAL, Structure, laws
 from linkwise.motion.columns import column_names
@@ -181,8 +181,12 @@ class _Work:
         s = self._smoothed()
         notes += s.notes
         cutoff = float(np.max(s.cutoff)) / WIDER
-        samples = Samples(s, measured_torques(s.log, self.gains), cutoff, 1.0 / s.log.rate if self.delays else 0.0)
-        self.structure = replace(self.structure, spread=spread_of(s))
+        noise_of = noise_level(s.log, WIDER * cutoff)
+        step = 1.0 / s.log.rate if self.delays else 0.0
+        samples = Samples(s, measured_torques(s.log, self.gains), cutoff, noise_of, step)
+        if self.structure.robot.nq == self.structure.robot.nv:
+            spread = spread_of(noise_of, s.log.rate, WIDER * cutoff)
+            self.structure = replace(self.structure, spread=spread)
         structure = self.structure
         held = np.where(structure.free, 0.0, structure.prior)
         base_prior = structure.mapping @ np.where(structure.free, structure.prior, 0.0)
@@ -206,7 +210,7 @@ class _Work:
             rows, late, delay = self._delayed(samples, self._trusted(rows, known))
             rows = self._trusted(rows, known)
             self.say("noise")
-            if self._noisy(s):
+            if self._noisy(noise_of):
                 noise = self._noise(samples, structure.kept[known], held, rows, delay)
             other = self._instruments(samples, structure.kept[known], held, rows)
             self.say("estimate")
@@ -261,9 +265,9 @@ class _Work:
 
     # ---- noise of positions in the columns
 
-    def _noisy(self, s: Smoothed) -> bool:
+    def _noisy(self, noise: Array) -> bool:
         robot = self.structure.robot
-        return self.estimator != "instrumental" and robot.nq == robot.nv and bool(np.any(s.noise > 0.0))
+        return self.estimator != "instrumental" and robot.nq == robot.nv and bool(np.any(noise > 0.0))
 
     def _noise(self, samples: Samples, columns: Array, held: Array, rows: Rows, delay: Array) -> list[Rows]:
         """Equations of the motion moved by noise, forth and back."""

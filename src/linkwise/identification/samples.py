@@ -13,12 +13,16 @@ from linkwise.errors import InputError
 from linkwise.identification.structure import State, Structure
 from linkwise.motion.log import Log
 from linkwise.motion.smoothing import Smoothed, smooth
+from linkwise.motion.spectrum import gain
 from linkwise.motion.trajectory import Array
 
 SIDE = 1.5  # periods of the cutoff on either side of the low-pass's middle
 KAISER = 6.0  # its window
 OVERSAMPLED = 3.0  # rows kept for each period of the cutoff
 UNSURE = 2.0  # times by which friction at reversals is taken to be less sure than noise makes it
+NEAR = 4.0  # times a frequency, up to where noise is measured
+HIGH = 0.3  # of the rate, likewise: beyond, interpolation has taken from it
+SHORT = 64  # rows of a run that tells no noise
 BLOCK = 4096  # rows of the log whose columns are held at once
 
 
@@ -122,12 +126,14 @@ class Samples:
         smoothed: the motion.
         measured: (rows, nu) torques, NaN where there are none.
         cutoff: of the low-pass that columns and torques go through, in Hz.
+        noise: (nq,) standard deviations of the noise of positions, taken as white.
         step: s, between instants of positions and torques at most.
     """
 
     smoothed: Smoothed
     measured: Array
     cutoff: float
+    noise: Array
     step: float = 0.0
 
     def state(self, structure: Structure) -> tuple[State, Array]:
@@ -186,7 +192,7 @@ class Samples:
         """Noise as that of the positions after smoothing: of positions, velocities and accelerations."""
         s = self.smoothed
         rng = np.random.default_rng(seed)
-        noise = rng.normal(size=s.log.q.shape) * s.noise
+        noise = rng.normal(size=s.log.q.shape) * self.noise
         log = replace(s.log, q=noise, qd=None)
         # ends are cut once more: the noise is as long as the motion, with its ends repeated
         found = smooth(log, float(np.max(s.cutoff)))
@@ -195,9 +201,31 @@ class Samples:
         return tuple(np.pad(x, pad, mode="wrap") for x in (found.q, found.qd, found.qdd))
 
 
-def spread_of(s: Smoothed) -> Array:
-    """(nv,) standard deviations of velocities."""
-    return np.asarray(np.where(np.isfinite(s.sd[1]), s.sd[1], 0.0))
+def noise_level(log: Log, frequency: float) -> Array:
+    """(nq,) standard deviation of white noise that is as dense as what positions have just above a frequency, in Hz."""
+    top = min(NEAR * frequency, HIGH * log.rate)
+    parts = []
+    for run in log.runs:
+        x = log.q[run]
+        n = len(x)
+        if n < SHORT:
+            continue
+        window = np.sin(np.pi * (np.arange(n) + 0.5) / n) ** 4
+        line = np.linspace(0.0, 1.0, n)[:, None]
+        power = np.abs(np.fft.rfft((x - x[0] - (x[-1] - x[0]) * line) * window[:, None], axis=0)) ** 2
+        f = np.fft.rfftfreq(n, 1.0 / log.rate)
+        within = (f >= min(frequency, 0.5 * top)) & (f <= top)
+        parts.append(power[within] / float(window @ window))
+    if not parts:
+        return np.zeros(log.q.shape[1])
+    return np.asarray(np.sqrt(np.median(np.concatenate(parts), axis=0) / np.log(2.0)))
+
+
+def spread_of(noise: Array, rate: float, cutoff: float) -> Array:
+    """Standard deviations of smooth velocities by white noise of positions, smoothed at a cutoff in Hz."""
+    f = np.linspace(0.0, rate / 2.0, 2001)
+    passed = np.mean((2.0 * np.pi * f * gain(f, np.asarray(cutoff))) ** 2)
+    return np.asarray(noise * np.sqrt(passed))
 
 
 def measured_torques(log: Log, gains: Array | None) -> Array:

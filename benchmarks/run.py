@@ -21,6 +21,7 @@ def main() -> None:
     import elastic
     import float32
     import forward_dynamics
+    import identification
     import inverse_dynamics
     import large
     import limit
@@ -61,6 +62,7 @@ def main() -> None:
         "walking": walking.run,
         "elastic": elastic.run,
         "large": large.run,
+        "identification": identification.run,
         "loading": loading.run,
         "startup": startup.run,
         "view": view.run,

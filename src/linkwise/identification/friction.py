@@ -9,23 +9,24 @@ import numpy as np
 
 from linkwise.identification.least_squares import Solution, solve
 from linkwise.identification.samples import Rows, Samples
-from linkwise.identification.structure import Axis, State, Structure
+from linkwise.identification.statistics import APART
+from linkwise.identification.structure import Axis, Structure
 from linkwise.motion.trajectory import Array
 
 SPEEDS = np.geomspace(0.01, 0.5, 12)  # of the highest speed, at which Stribeck's friction may have decayed
 DISTANCES = np.geomspace(1e-4, 0.1, 16)  # of the range of motion, over which Coulomb friction may come back
-WORTH = 10.0  # by how much twice the likelihood must rise for a drive to get a distance of its own
+WORTH = 30.0  # by how much twice the likelihood must rise for a drive to get a distance of its own
 
 Trial = Callable[[float], Array]
 
 
-def searched(samples: Samples, structure: Structure, rows: Rows, known: Array) -> Structure:
+def searched(samples: Samples, structure: Structure, rows: Rows) -> Structure:
     """The structure with the best distances of presliding and the best speeds of Stribeck's friction.
 
-    For each drive every candidate's column is tried beside all other columns, whose parameters are free; where none
+    `rows` have the structure's columns, perhaps with others after them. For each drive every candidate's column is tried beside all other columns, whose parameters are free; where none
     is better by more than chance, there is none.
     """
-    kept = [structure.base_names[k] for k in np.flatnonzero(known)]
+    kept = [structure.names[k] for k in structure.kept]
     state, _ = samples.state(structure)
     log = samples.smoothed.log
     if "presliding" in structure.friction:
@@ -60,7 +61,7 @@ def _best(rows: Rows, axis: Axis, names: list[str], column: str, trial: Trial, c
     """The candidate whose column explains most in place of the present one; zero if that is hardly more."""
     if column not in names:
         return 0.0
-    others = np.arange(len(names)) != names.index(column)
+    others = np.arange(rows.A.shape[2]) != names.index(column)
     left = rows.take(others)
     solution = solve(left, "weighted")
     u = axis.u[0][0]
@@ -77,6 +78,6 @@ def _explained(rows: Rows, solution: Solution, u: int, column: Array) -> float:
     along = rows.A[:, u].T @ c
     rest = float(column @ c - along @ solution.bread @ along)
     alone = float(c @ solution.residual[:, u])
-    n = float(rows.used[:, u].sum())
+    n = float(rows.used[:, u].sum()) / APART
     share = min(alone**2 / max(rest, 1e-300) / max(float(solution.residual[:, u] ** 2 @ weight), 1e-300), 1.0 - 1e-12)
     return -n * float(np.log(1.0 - share))

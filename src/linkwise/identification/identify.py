@@ -15,7 +15,7 @@ from linkwise.identification.covariance import Covariance, robust
 from linkwise.identification.estimates import Estimates
 from linkwise.identification.fit import Fit
 from linkwise.identification.friction import searched
-from linkwise.identification.least_squares import ESTIMATORS, Solution, solve, whitened
+from linkwise.identification.least_squares import ESTIMATORS, Solution, solve
 from linkwise.identification.samples import Rows, Samples, measured_torques, noise_level, spread_of
 from linkwise.identification.statistics import error_of, information, whiteness
 from linkwise.identification.structure import INERTIAL, Structure, laws
@@ -32,8 +32,8 @@ Source = Log | str | PathLike[str]
 WIDER = 2.0  # positions are smoothed at so many times the cutoff of the low-pass
 HIGHEST = 20.0  # Hz: of the low-pass, unless another is given
 BELOW = 0.45  # of the log's rate: of the smoothing
-SEEN = 2.0  # noises: what a parameter must add to the torques, were it as large as its link suggests
-DEPENDENT = 1e-9  # part of a column beyond the others that round-off may leave
+SURE = 0.5  # of what a parameter may well be: a standard error above tells nothing
+LATE = 0.1  # s: a delay may well be
 TRUSTED = 3  # rounds in which friction that is unsure is found
 DELAYS = 6  # rounds in which a delay is found
 STILL = 1e-6  # s: a change of the delay that ends them
@@ -192,27 +192,25 @@ class _Work:
         base_prior = structure.mapping @ np.where(structure.free, structure.prior, 0.0)
         self.say("columns")
         rows = samples.rows(structure, structure.kept, held)
-        known = determined(rows, plausible(structure, rows))
-        if {"presliding", "stribeck"} & set(structure.friction):
-            self.say("friction")
-            self.structure = searched(samples, structure, self._trusted(rows.take(known), known), known)
-            if self.structure is not structure:
-                structure = self.structure
-                rows = samples.rows(structure, structure.kept, held)
-        at_prior = base_prior[~known]
-        full = replace(rows, b=np.where(rows.used, rows.b - rows.A[:, :, ~known] @ at_prior, 0.0))
-        rows = full.take(known)
+        rows = self._sized(rows, base_prior)
         status = "complete"
         noise: list[Rows] = []
         delay = np.zeros((0, len(rows.b.T)))
         try:
             self.say("delay")
-            rows, late, delay = self._delayed(samples, self._trusted(rows, known))
-            rows = self._trusted(rows, known)
+            raw, (rows, late, delay) = rows, self._delayed(samples, self._trusted(rows), base_prior)
+            if {"presliding", "stribeck"} & set(structure.friction):
+                self.say("friction")
+                self.structure = searched(samples, structure, _with_delays(self._trusted(rows), delay))
+            if self.structure is not structure:
+                structure = self.structure
+                raw = self._sized(samples.rows(structure, structure.kept, held), base_prior)
+                rows, late, delay = self._delayed(samples, self._trusted(raw), base_prior)
+            rows = self._trusted(rows)
             self.say("noise")
             if self._noisy(noise_of):
-                noise = self._noise(samples, structure.kept[known], held, rows, delay)
-            other = self._instruments(samples, structure.kept[known], held, rows)
+                noise = self._noise(samples, structure.kept, held, rows, delay)
+            other = self._instruments(samples, structure.kept, held, rows)
             self.say("estimate")
         except KeyboardInterrupt:
             status, late, other = "interrupted", np.zeros(rows.b.shape[1]), None
@@ -220,7 +218,7 @@ class _Work:
         whole = _with_delays(rows, delay)
         solution = solve(whole, self.estimator, noise, other)
         covariance = robust(solution, whole)
-        return self._answer(rows, solution, covariance, known, base_prior, late, s, cutoff, status, notes, physical)
+        return self._answer(rows, solution, covariance, base_prior, late, s, cutoff, status, notes, physical)
 
     def _smoothed(self) -> Smoothed:
         """Positions smoothed at a frequency beyond all that the data show of the motion."""
@@ -229,22 +227,28 @@ class _Work:
             return smooth(self.log, min(WIDER * min(float(np.max(smooth(self.log).cutoff)), HIGHEST), highest))
         return smooth(self.log, min(WIDER * positive(self.cutoff, "cutoff"), highest))
 
-    def _trusted(self, rows: Rows, known: Array) -> Rows:
+    def _sized(self, rows: Rows, prior: Array) -> Rows:
+        """The equations in what differs from the prior, with how large that may be."""
+        b = np.where(rows.used, rows.b - rows.A @ prior, 0.0)
+        return replace(rows, b=b, size=plausible(self.structure, rows))
+
+    def _trusted(self, rows: Rows) -> Rows:
         """The equations, of which those count less in which a drive reverses or rests."""
         structure = self.structure
-        names = [n for n, on in zip(structure.base_names, known, strict=True) if on]
+        names = [structure.names[k] for k in structure.kept]
         coulomb = np.zeros(rows.b.shape[1])
         for _ in range(TRUSTED):
             found = solve(rows, "weighted")
             for axis in structure.axes:
                 if f"{axis.name}.coulomb" in names:
-                    coulomb[axis.u[0][0]] = found.x[names.index(f"{axis.name}.coulomb")]
+                    k = names.index(f"{axis.name}.coulomb")
+                    coulomb[axis.u[0][0]] = found.x[k] + structure.prior[structure.kept[k]]
             rows = rows.trusting(coulomb, np.diag(found.sigma))
         return rows
 
     # ---- delay of torques against positions
 
-    def _delayed(self, samples: Samples, rows: Rows) -> tuple[Rows, Array, Array]:
+    def _delayed(self, samples: Samples, rows: Rows, prior: Array) -> tuple[Rows, Array, Array]:
         """The equations with torques brought forward, the delay of each drive, and its columns (delays, rows, nu)."""
         nu = rows.b.shape[1]
         late = np.zeros(nu)
@@ -254,14 +258,14 @@ class _Work:
         new, found = rows, solve(rows, "weighted")
         for _ in range(DELAYS):
             found = solve(new, "weighted", start=found)
-            columns = -_slope(new, new.A @ found.x)[None] * groups[:, None, :]
+            columns = -_slope(new, new.A @ (found.x + prior))[None] * groups[:, None, :]
             step = solve(_with_delays(new, columns), "weighted", start=found).x[-len(groups) :] @ groups
             late = late + np.clip(step, -0.5 / samples.cutoff, 0.5 / samples.cutoff)
             new = samples.shifted(rows, late)
             if np.abs(step).max() < STILL:
                 break
         found = solve(new, "weighted", start=found)
-        return new, late, -_slope(new, new.A @ found.x)[None] * groups[:, None, :]
+        return new, late, -_slope(new, new.A @ (found.x + prior))[None] * groups[:, None, :]
 
     # ---- noise of positions in the columns
 
@@ -291,29 +295,24 @@ class _Work:
     # ---- the answer
 
     def _answer(
-        self, rows: Rows, solution: Solution, covariance: Covariance, known: Array, base_prior: Array, late: Array,
+        self, rows: Rows, solution: Solution, covariance: Covariance, base_prior: Array, late: Array,
         s: Smoothed, cutoff: float, status: str, notes: list[str], physical: bool,
     ) -> Fit:  # fmt: skip
-        structure, count = self.structure, int(known.sum())
+        structure, count = self.structure, len(base_prior)
         names = tuple(n.removeprefix("tau.") for n in column_names(structure.robot, "tau"))
-        base = base_prior.copy()
-        base[known] = solution.x[:count]
-        errors = np.full(len(base), np.nan)
+        base = base_prior + solution.x[:count]
         se = np.sqrt(np.maximum(np.diag(covariance.matrix), 0.0))
-        errors[known] = se[:count]
-        own = Covariance(covariance.matrix[:count, :count], covariance.dof[:count])
-        dof = np.full(len(base), np.nan)
-        dof[known] = own.dof
+        known = se[:count] < SURE * rows.size
+        errors, dof = np.where(known, se[:count], np.nan), np.where(known, covariance.dof[:count], np.nan)
+        own = Covariance(covariance.matrix[np.ix_(known, known)], covariance.dof[:count][known])
         delay_errors = np.full(len(names), np.nan)
         if len(se) > count:
             shared = se[count:] if self.delays == "drive" else np.repeat(se[count:], len(names))
             delay_errors[rows.used.any(axis=0) if self.delays == "drive" else slice(None)] = shared
         delay_dof = np.full(len(names), float(covariance.dof[count:].min(initial=np.inf)))
         undetermined = tuple(n for n, on in zip(structure.base_names, known, strict=True) if not on)
-        predicted = np.where(rows.used, rows.A @ solution.x[:count], np.nan)
-        measured = np.where(rows.used, rows.b, np.nan)
-        whole = self._whole(measured, rows)
-        residual = np.where(rows.used, measured - predicted, np.nan)
+        residual = np.where(rows.used, rows.b - rows.A @ solution.x[:count], np.nan)
+        whole = residual + rows.A @ base
         values = spread_over(structure, base)
         single = _single(structure, known)
         full_errors, full_dof = (np.array([x[k] if k is not None else np.nan for k in single]) for x in (errors, dof))
@@ -340,14 +339,11 @@ class _Work:
             notes=tuple(dict.fromkeys(notes)),
         )
 
-    def _whole(self, measured: Array, rows: Rows) -> Array:
-        """Torques themselves, what was held added again."""
-        return measured
-
 
 def _with_delays(rows: Rows, delay: Array) -> Rows:
     """The equations with columns of delays after the others."""
-    return replace(rows, A=np.concatenate([rows.A, np.moveaxis(delay, 0, -1)], axis=2))
+    size = None if rows.size is None else np.append(rows.size, np.full(len(delay), LATE))
+    return replace(rows, A=np.concatenate([rows.A, np.moveaxis(delay, 0, -1)], axis=2), size=size)
 
 
 def _slope(rows: Rows, tau: Array) -> Array:
@@ -379,21 +375,6 @@ def plausible(structure: Structure, rows: Rows) -> Array:
         other = np.nanmax(np.where(column > 0.0, torque[:, None] / column, np.nan), axis=0)
     lead = np.isnan(size[structure.kept])
     return np.where(lead, np.nan_to_num(other), group)
-
-
-def determined(rows: Rows, size: Array) -> Array:
-    """(columns,) which groups show in the torques: were they of this size, beyond others and noise."""
-    from scipy.linalg import qr
-
-    found = solve(rows.take(np.any(rows.A != 0.0, axis=(0, 1))), "weighted")
-    A = whitened(rows.A, rows, found.sigma, found.weight).reshape(-1, rows.A.shape[2]) * size
-    R = np.linalg.qr(A, mode="r")
-    _, R, order = qr(R, pivoting=True, mode="economic")
-    seen = np.abs(np.diag(R))
-    ok = np.zeros(A.shape[1], dtype=bool)
-    if len(seen):
-        ok[order[: len(seen)]] = (seen > SEEN) & (seen > DEPENDENT * seen[0])
-    return ok
 
 
 def spread_over(structure: Structure, base: Array) -> Array:

@@ -36,6 +36,7 @@ class Solution:
         residual: (rows, nu); zero where an equation does not count.
         sigma: (nu, nu) covariance of the residuals.
         weight: (rows,) how much each row counts; below one for outliers.
+        hold: (columns,) the inverse variance with which each parameter is held where the data do not tell.
     """
 
     x: Array
@@ -44,6 +45,7 @@ class Solution:
     residual: Array
     sigma: Array
     weight: Array
+    hold: Array
 
 
 def solve(
@@ -144,17 +146,21 @@ def _weighted(
         n = sum(m.T @ b for m in moved) / len(moved) - g
         ratio = _lagrange(G, g, float(b @ b), N, n) if estimator == "total" else 1.0
         G, g = G - ratio * N, g - ratio * n
+    hold = np.zeros(count) if rows.size is None else 1.0 / (rows.size * scale) ** 2
+    G = G + np.diag(hold)
     bread = np.linalg.pinv(G, rcond=FLAT)
     x = bread @ g
     if not noise:
         for _ in range(2):  # what the square of the condition has cost
-            x += bread @ (Z.T @ (b - A @ x))
+            x += bread @ (Z.T @ (b - A @ x) - hold * x)
     else:
         drift = ratio * (N @ x - n) / len(rows)
     e = (b - A @ x).reshape(len(rows), -1)
     scores = np.einsum("tuk,tu->tk", Z.reshape(len(rows), -1, count), e) + drift
     residual = np.where(rows.used, rows.b - rows.A @ (x / scale), 0.0)
-    return Solution(x / scale, bread / np.outer(scale, scale), scores * scale, residual, sigma, weight)
+    return Solution(
+        x / scale, bread / np.outer(scale, scale), scores * scale, residual, sigma, weight, hold * scale**2
+    )
 
 
 def _lagrange(G: Array, g: Array, bb: float, N: Array, n: Array) -> float:

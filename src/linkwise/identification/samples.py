@@ -39,6 +39,7 @@ class Rows:
         trust: (rows, nu) how much less an equation counts than others of its drive, as a factor.
         run: (rows,) the run of each row.
         rate: rows a second.
+        size: (columns,) how large a parameter may well be; what the data do not tell stays as near to zero as that.
     """
 
     t: Array
@@ -49,6 +50,7 @@ class Rows:
     trust: Array
     run: Array
     rate: float
+    size: Array | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -63,7 +65,8 @@ class Rows:
 
     def take(self, columns: Any) -> Rows:
         """Some columns."""
-        return replace(self, A=np.ascontiguousarray(self.A[:, :, columns]))
+        size = None if self.size is None else self.size[columns]
+        return replace(self, A=np.ascontiguousarray(self.A[:, :, columns]), size=size)
 
     def part(self, rows: Any) -> Rows:
         """Some rows."""

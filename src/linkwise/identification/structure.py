@@ -13,7 +13,7 @@ import numpy as np
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.regressor import regressor
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.kernel.base_parameters import BaseParameters, base_parameters
+from linkwise.kernel.base_parameters import grouped, random_positions, sum_of
 from linkwise.kernel.compile import compile
 from linkwise.motion.trajectory import Array
 from linkwise.robot.coordinates import drive_slots
@@ -186,30 +186,33 @@ class Structure:
         return np.array(found + [True] * len(self.extras))
 
     @cached_property
-    def base(self) -> BaseParameters:
-        """Groups of the robot's free parameters."""
-        names = [n for n, on in zip(self.robot.parameter_names, self.free, strict=False) if on]
-        return base_parameters(self.robot, among=names)
+    def _grouped(self) -> tuple[Array, Array]:
+        """Places of columns that lead a group, and the mapping onto the groups, from columns at random states."""
+        robot, rng = self.robot, np.random.default_rng(0)
+        count, inertial = len(self.names), INERTIAL * len(self.robot.moving_links)
+        rows = max(8, -(-3 * count // max(1, robot.nu)))
+        q = random_positions(robot, rng, rows)
+        qd, qdd = rng.normal(size=(2, len(q), robot.nv)) * 3.0
+        tau, others = rng.normal(size=(len(q), robot.nu)), {c: rng.normal(size=len(q)) for c in self.channels.values()}
+        Y = self.columns(State(q, qd, qdd, tau, others)).reshape(-1, count)
+        links = [range(k, k + INERTIAL) for k in range(0, inertial, INERTIAL)]
+        kept, mapping, _ = grouped(Y, [*links, *([k] for k in range(inertial, count))], self.free)
+        return kept, mapping
 
     @cached_property
     def kept(self) -> Array:
-        """Places of columns that are independent, by the structure alone."""
-        count = len(self.robot.parameter_names)
-        return np.concatenate([self.base.kept, count + np.arange(len(self.extras))]).astype(np.intp)
+        """Places of columns that lead a group."""
+        return self._grouped[0]
 
     @cached_property
     def mapping(self) -> Array:
-        """(kept, columns) with base = mapping @ parameters; columns that are not free do not count."""
-        extra, rows = len(self.extras), len(self.base)
-        found = np.zeros((rows + extra, len(self.names)))
-        found[:rows, : len(self.names) - extra] = self.base.mapping
-        found[rows:, len(self.names) - extra :] = np.eye(extra)
-        return found
+        """(groups, columns) with base = mapping @ parameters; columns that are not free do not count."""
+        return self._grouped[1]
 
     @cached_property
     def base_names(self) -> tuple[str, ...]:
-        """Of the groups."""
-        return (*self.base.names, *(e.name for e in self.extras))
+        """Each group as a sum of parameters."""
+        return tuple(sum_of(row, int(k), self.names) for row, k in zip(self.mapping, self.kept, strict=True))
 
     # ---- numbers
 

@@ -21,6 +21,7 @@ from scipy.interpolate import CubicSpline
 
 import linkwise as lw
 from linkwise import motion, walking
+from linkwise.motion.log import Log
 from linkwise.planning.certified import LeastDistance
 from linkwise.planning.constraints import base_motion
 from linkwise.planning.point import Point
@@ -150,6 +151,23 @@ def reached():
 
 def path():
     return lw.planning.Path.through(np.random.default_rng(1).uniform(-1, 1, (4, 7)), ARM)
+
+
+def weighed():
+    n = len(ARM.parameter_names)
+    return lw.identification.consistent(ARM, np.eye(n), np.ones(n), method="cholesky")
+
+
+def fitted():
+    v = np.linspace(-1.0, 1.0, 41)[:, None]
+    return lw.identification.nonlinear_friction(["a"], v, np.tanh(v / 0.3), v[:, :, None], {"a": "tanh"})
+
+
+def swung():
+    robot = lw.load("rr")
+    q = np.sin(np.arange(40)[:, None] / 10.0 + [0.0, 1.0])
+    log = Log(robot, np.arange(40) / 100.0, q, tau=q)
+    return lw.identification.output_error(log, f"{robot.names[0]}.viscous", window=0.1)
 
 
 def rolled(**how):
@@ -326,6 +344,8 @@ ONES = {
         lambda: [rolled().step, rolled().linearization],
         lambda both: [f([0.1, 0.2], [0, 0], [1, 1], 0.01) for f in both],
     ),
+    "consistent parameters": (lambda: [weighed(), fitted()], lambda both: [both[0], both[1].values()]),
+    "output error": (swung, lambda x: [x.values, x.errors, x.robot]),
     "plan": (planned, lambda p: (p.q(0.1), p.tau(0.1), p.largest_violation, p.duals, p.status, p.duration, p.terms)),
     "motion of a tool": (moved, lambda m: (m(0.1), m.uses, m.facts["length"])),
     "words of plans": (

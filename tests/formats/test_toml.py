@@ -190,4 +190,4 @@ def test_long_chains_are_quick():
 
 def test_written_files_are_plain_toml():
     data = tomllib.loads(to_toml(everything(3)))
-    assert set(data) == {"name", "gravity", "link", "joint", "frame", "loop", "note"}
+    assert set(data) == {"name", "gravity", "link", "joint", "frame", "loop", "note", "provenance"}

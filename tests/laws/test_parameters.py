@@ -84,6 +84,7 @@ PATHS = {
     "rotation": "joint2.rotation", "anchor": "joint2.anchor", "ratio": "joint3.ratio", "offset": "joint3.offset",
     "armature": "joint1.armature", "viscous": "joint1.viscous", "coulomb": "joint1.coulomb",
     "static": "joint1.static", "stribeck": "joint1.stribeck", "width": "joint1.width",
+    "friction_offset": "joint1.friction_offset",
     "stiffness": "joint1.stiffness", "damping": "joint1.damping", "rest": "joint1.rest", "gear": "joint4.gear",
     "drive_stiffness": "joint2.drive_stiffness", "drive_damping": "joint2.drive_damping",
     "rotor": "joint4.rotor", "motor_mass": "joint4.motor_mass", "motor_com": "joint4.motor_com",

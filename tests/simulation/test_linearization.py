@@ -178,3 +178,29 @@ def test_pickled_and_mistaken():
         rollout.linearization([0.1, 0.2], [0, 0], [0, 0], None)
     with pytest.raises(lw.InputError, match=r"do not broadcast: q \(3,\), qd \(\), u \(\), dt \(2,\)"):
         rollout.linearization(np.zeros((3, 2)), [0, 0], [0, 0], [0.01, 0.02])
+
+
+@pytest.mark.parametrize("method", ["rk4", "euler", "implicit"])
+@pytest.mark.parametrize("name", ["stanford", "fivebar"])
+def test_parameter_derivatives_are_those_of_the_step(name, method):
+    """By differences; also where Newton's method closes loops within the step."""
+    robot = lw.load(name)
+    links, joint = robot.moving_links, robot.names[0]
+    rollout = lw.compile_rollout(
+        robot, method=method, parameters=(f"{links[0]}.mass", f"{links[1]}.com", f"{joint}.viscous")
+    )
+    rng = np.random.default_rng(3)
+    q, qd, u = robot.q() + 0.1, rng.uniform(-1, 1, robot.nv), rng.uniform(-1, 1, robot.nu)
+    values = rollout.parameters + 0.1
+    found = rollout.parameter_derivatives(q, qd, u, 0.01, values)
+    assert [x.shape for x in found] == [(robot.nq, 5), (robot.nv, 5)]
+    for k in range(5):
+        h = 1e-5 * np.eye(5)[k]
+        ends = zip(rollout.step(q, qd, u, 0.01, values + h), rollout.step(q, qd, u, 0.01, values - h), strict=True)
+        for x, (a, b) in zip(found, ends, strict=True):
+            np.testing.assert_allclose(x[:, k], (a - b) / 2e-5, atol=1e-8)
+
+
+def test_parameter_derivatives_need_parameters():
+    with pytest.raises(lw.InputError, match="some of whose numbers are inputs"):
+        _ = lw.compile_rollout(lw.load("rr")).parameter_derivatives

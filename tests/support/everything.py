@@ -25,7 +25,10 @@ def everything(seed: int, joints: int = 10) -> Robot:
     loops = [lw.Loop("loop", *ends, "universal", *poses[:2], [j.name for j in new[:2]]), lw.Loop("plain", *ends)]
     notes = [("warning", "link 'base'", 'a "remark"\n of \\ two lines \x7f \x01 \u20ac')]
     gravity = [draw.uniform(-10, 10) for _ in range(3)]
-    return robot.replace(*new, loops=loops, gravity=gravity, notes=notes, name=f'all "{seed}"')
+    provenance = {"log": 'a "log".csv', "two words": "1 \u20ac\n\\", "error": 0.07}
+    offset = [replace(j, friction=replace(j.friction, offset=draw.uniform(-1, 1))) for j in new]
+    named = {"name": f'all "{seed}"', "provenance": provenance}
+    return robot.replace(*offset, loops=loops, gravity=gravity, notes=notes, **named)
 
 
 def _with_drive(j: lw.Joint, draw: random.Random) -> lw.Joint:

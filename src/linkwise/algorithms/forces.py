@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from linkwise.algorithms.algorithm import Outputs, World, algorithm
@@ -16,14 +15,13 @@ if TYPE_CHECKING:
 
 @algorithm(inputs="q", outputs={"g": ("nv",)}, uses="gravity", torques_only=True)
 def gravity_forces(machine: AnyMachine, q: Sequence[Scalar], world: World) -> Outputs:
-    """Generalised forces that hold the robot against gravity; springs are not counted.
+    """Generalised forces that hold the robot against gravity; springs and constant torques of friction are not counted.
 
     The gradient of the potential energy of the masses.
     """
     at = machine.at(q)
     rest = [0.0] * at.tree.nv
-    springless = replace(at.tree, bodies=tuple(b.without_springs() for b in at.tree.bodies))
-    (tau,) = inverse_dynamics.function(springless, at.q, rest, rest, world=World(gravity=world.gravity))
+    (tau,) = inverse_dynamics.function(at.tree.without_forces(), at.q, rest, rest, world=World(gravity=world.gravity))
     return (at.project(tau),)
 
 

@@ -23,9 +23,9 @@ def regressor(
     """Y with tau = Y @ robot.parameters(), columns as in `Robot.parameters`.
 
     Column k is the torque of a robot whose parameters are all zero but the k-th, which is one: the inertial wrench of a
-    unit parameter, carried inwards to every joint it hangs on. Springs, those of elastic drives among them, are not
-    parameters; their torque is not in Y. A motor's mass and tensor are part of the link that carries it. Friction
-    counts as viscous and Coulomb's, whatever its law.
+    unit parameter, carried inwards to every joint it hangs on. Springs, those of elastic drives among them, and
+    constant torques (`Friction.offset`) are not parameters; their torque is not in Y. A motor's mass and tensor are
+    part of the link that carries it. Friction counts as viscous and Coulomb's, whatever its law.
 
     Source: [Khalil] section 3.2 recalls that the model is linear in these parameters.
     """

@@ -53,6 +53,9 @@ def info(robot: str, everything: bool, as_json: bool, **options: Any) -> None:
         show.title("Joints")
         _joints(facts["joint_table"])
     _frames(facts)
+    if facts["provenance"]:
+        show.title("Provenance of the numbers")
+        show.table(("entry", "text"), list(facts["provenance"].items()))
     _diagnostics_and_operations(facts)
     _routes(facts.get("forward_dynamics", {}))
 
@@ -142,7 +145,7 @@ def _axis(joint: dict[str, Any]) -> str:
 def _friction(friction: dict[str, Any] | None) -> str:
     if not friction:
         return ""
-    parts = [f"{key} {friction[key]:g}" for key in ("viscous", "coulomb", "static") if friction.get(key)]
+    parts = [f"{key} {friction[key]:g}" for key in ("viscous", "coulomb", "static", "offset") if friction.get(key)]
     return ", ".join([*parts, *([friction["law"]] if friction["law"] != "coulomb" else [])])
 
 

@@ -40,6 +40,7 @@ def summary(robot: Robot) -> dict[str, Any]:
         "joint_table": [joint_facts(j) for j in robot.joints],
         "frames": [{"name": f.name, "link": f.link, "xyz": list(f.origin.p)} for f in robot.frames],
         "loops": [{"name": c.name, "kind": c.kind, "a": c.a, "b": c.b, "active": list(c.active)} for c in robot.loops],
+        "provenance": dict(robot.provenance),
         "diagnostics": [d._asdict() for d in robot.diagnostics],
     }
 
@@ -121,7 +122,8 @@ def _motor_mass(joint: Joint) -> float:
 
 def _friction(friction: Friction) -> dict[str, Any]:
     kept = {"coulomb": (), "tanh": ("width",), "stribeck": ("width", "static", "stribeck")}[friction.law]
-    return {k: getattr(friction, k) for k in ("law", "viscous", "coulomb", *kept)}
+    offset = ("offset",) if friction.offset else ()
+    return {k: getattr(friction, k) for k in ("law", "viscous", "coulomb", *kept, *offset)}
 
 
 def _drive(drive: Drive, mount: str) -> dict[str, Any]:

@@ -58,12 +58,14 @@ def _at_joint(j: Joint) -> tuple[Friction, list[str]]:
     own, motor = j.friction, Friction()
     if j.drive:
         g, f = abs(j.drive.gear), j.drive.friction
-        motor = Friction(f.viscous * g * g, f.coulomb * g, f.law, f.width / g, f.static * g, f.stribeck / g)
+        seen = Friction(f.viscous * g * g, f.coulomb * g, f.law, f.width / g, f.static * g, f.stribeck / g)
+        motor = replace(seen, offset=f.offset * j.drive.gear)
     viscous = own.viscous + motor.viscous + (j.spring.damping if j.spring else 0.0)
+    own, motor = (replace(f, viscous=viscous, offset=own.offset + motor.offset) for f in (own, motor))
     if not has_dry_part(motor):
-        return replace(own, viscous=viscous), []
+        return own, []
     if not has_dry_part(own):
-        return replace(motor, viscous=viscous), []
+        return motor, []
     if own.law == motor.law == "coulomb":
-        return replace(own, viscous=viscous, coulomb=own.coulomb + motor.coulomb), []
-    return replace(own, viscous=viscous), ["dry friction of the motor"]
+        return replace(own, coulomb=own.coulomb + motor.coulomb), []
+    return own, ["dry friction of the motor"]

@@ -14,6 +14,7 @@ from linkwise.formats.dh import khalil, modified_dh, standard_dh
 from linkwise.formats.source import PathOrText, Source
 from linkwise.robot.robot import Robot
 
+WHOLE = ("gravity", "leads", "reference", "provenance")  # what a file, or a side file, says of the whole robot
 PARTS = ("link", "joint", "frame", "loop", "shape")
 CONVENTIONS = {"standard": standard_dh, "modified": modified_dh}
 DEEPEST = 64  # parts of a dotted key; our own have six, and the cost of reading one grows with their square
@@ -88,7 +89,7 @@ def robot_of_tables(data: dict[str, Any], where: str) -> Robot:
 def _of_links(doc: Any, where: str) -> Robot:
     parts: dict[str, Any] = {f"{key}s": _built_all(doc, key, where) for key in PARTS}
     with placed(where):
-        return Robot(**parts, **_given(doc, "name", "gravity", "leads", "reference"), notes=_notes(doc))
+        return Robot(**parts, **_given(doc, "name", *WHOLE), notes=_notes(doc))
 
 
 def _of_rows(doc: Any, form: str, file: Source) -> Robot:
@@ -121,7 +122,7 @@ def _patched(robot: Robot, doc: Any, file: Source) -> Robot:
     further = [item for key in ("frame", "loop", "shape") for item in _built_all(doc, key, file.name)]
     with placed(file.name):
         patched = robot.replace(*(joints[name] for name in seen)).add(*further)
-        return patched.replace(**_given(doc, "gravity", "leads", "reference"))
+        return patched.replace(**_given(doc, *WHOLE))
 
 
 # ---- tables to dataclasses

@@ -107,6 +107,7 @@ def document(form: str) -> type[Table]:
         ("gravity", Three | UnsetType, UNSET),
         ("leads", list[str] | str | UnsetType, UNSET),
         ("reference", dict[str, float | list[float]] | UnsetType, UNSET),
+        ("provenance", dict[str, str | int | float] | UnsetType, UNSET),
     ]
     if form != "side":
         tables[form] = table_of({"link": Link, "dh": DHRow, "khalil": KhalilRow}[form])

@@ -23,6 +23,8 @@ def to_toml(robot: Robot) -> str:
         lines.append(f"leads = {value_text(robot.leads)}")
     if robot.reference:
         lines += ["", "[reference]", *(f"{value_text(name)} = {value_text(x)}" for name, x in robot.reference)]
+    if robot.provenance:
+        lines += ["", "[provenance]", *(f"{value_text(name)} = {value_text(x)}" for name, x in robot.provenance)]
     for key, group in GROUPS.items():
         for item in getattr(robot, group):
             lines += ["", f"[[{key}]]", *table_lines(item, key)]

@@ -26,9 +26,10 @@ XACRO = ("include", "macro", "property", "arg", "if", "unless")
 
 # what is read; everything else (transmissions, plugins) is skipped
 SCHEMA = {
-    "robot": frozenset(("link", "joint", "material", *(f"xacro:{tag}" for tag in XACRO))),
+    "robot": frozenset(("link", "joint", "material", "provenance", *(f"xacro:{tag}" for tag in XACRO))),
     "link": frozenset(("inertial", *ROLES)),
     **SHAPE_SCHEMA,
+    "provenance": frozenset(("entry",)),
     "inertial": frozenset(("origin", "mass", "inertia")),
     "joint": frozenset(("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")),
 }
@@ -80,10 +81,17 @@ class _Reader(UrdfReader):
         joints = [replace(j, mimic=None) if j.name in still else j for j in joints]
         name = root.attributes.get("name") or self.file.name.removesuffix(".urdf")
         try:
-            robot = Robot(links, joints, name=name, notes=self.notes, shapes=self.shapes(root))
+            robot = Robot(
+                links, joints, name=name, notes=self.notes, shapes=self.shapes(root), provenance=self.provenance(root)
+            )
         except ModelError as error:
             raise self.unplaced(error, root.line) from error
         return robot.lock(still, at=robot.q(still)) if still else robot
+
+    def provenance(self, root: Element) -> dict[str, str]:
+        """Where the numbers come from, as our own writer says it."""
+        entries = [e.attributes for block in root.all("provenance") for e in block.all("entry")]
+        return {e["name"]: e.get("value", "") for e in entries if e.get("name")}
 
     # ---- links
 

@@ -53,6 +53,11 @@ class _Writer:
         for joint in robot.joints:
             self.joint(joint)
         self.frames(robot)
+        if robot.provenance:  # an element of ours, which other readers pass over
+            self.open(1, "provenance")
+            for name, text in robot.provenance:
+                self.add(2, "entry", name=_text(name), value=_text(text))
+            self.lines.append("  </provenance>")
         self.lines.append("</robot>")
 
     def add(self, depth: int, tag: str, /, **attributes: str) -> None:
@@ -154,6 +159,8 @@ class _Writer:
             self.add(2, "dynamics", damping=repr(j.friction.viscous), friction=repr(j.friction.coulomb))
         if j.friction.law != "coulomb" and has_dry_part(j.friction):
             missing.append(f"{j.friction.law} law of friction")
+        if j.friction.offset:
+            missing.append("constant torque (the offset of its friction)")
 
     def limits(self, limits: Limits, endless: bool, missing: list[str]) -> None:
         """The element <limit>; speed and effort of 0 stand for unknown."""

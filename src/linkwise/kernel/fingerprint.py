@@ -22,7 +22,9 @@ def facts_of(robot: Robot, algorithm: Algorithm, options: Options, static: Mappi
         return None
     if not all(_is_plain(value) for value in static.values()):
         return None
-    parts = [getattr(robot, f.name) for f in fields(robot) if f.name != "shapes"]  # of which no program knows
+    parts = [
+        getattr(robot, f.name) for f in fields(robot) if f.name not in ("shapes", "provenance")
+    ]  # of which no program knows
     text = repr((name, sorted(static.items()), replace(options, threads=1), parts))
     return None if any(sign in text for sign in UNKNOWN) else text
 

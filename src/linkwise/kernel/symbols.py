@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 # the letter of each quantity that `symbols=True` makes a symbol
 LETTERS = {
     "mass": "m", "com": "c", "inertia": "I", "xyz": "l", "anchor": "b", "armature": "J", "viscous": "F_v",
-    "coulomb": "F_c", "static": "F_s", "stribeck": "v_s", "width": "w", "stiffness": "k", "damping": "d", "rest": "r",
+    "coulomb": "F_c", "static": "F_s", "stribeck": "v_s", "width": "w",
+    "friction_offset": "F_o", "stiffness": "k", "damping": "d", "rest": "r",
     "drive_stiffness": "K", "drive_damping": "D", "gear": "n", "rotor": "J_r", "motor_mass": "m_m", "motor_com": "c_m",
     "motor_inertia": "I_m", "motor_viscous": "F_vm", "motor_coulomb": "F_cm",
 }  # fmt: skip

@@ -5,6 +5,7 @@ from linkwise.backend.call import explanation as explanation
 from linkwise.backend.memory import empty as empty
 from linkwise.backend.native import function as function
 from linkwise.backend.program_cache import remembered as remembered
+from linkwise.graph import differential as differential
 from linkwise.graph.derivative import along as along
 from linkwise.graph.derivative import forward as forward
 from linkwise.graph.derivative import gradient as gradient

@@ -126,7 +126,3 @@ class Body:
     def unsprung(self) -> Body:
         """The same body with nothing between its motor and its joint."""
         return replace(self, elastic=self.elastic and replace(self.elastic, stiffness=0.0, damping=0.0))
-
-    def without_springs(self) -> Body:
-        """The same body without springs, that of an elastic drive among them."""
-        return replace(self, spring=None, elastic=self.elastic and replace(self.elastic, stiffness=0.0))

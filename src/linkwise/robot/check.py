@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from linkwise.errors import ModelError
@@ -159,6 +159,20 @@ def note(value: Any) -> tuple[str, str, str]:
     if len(found) != 3 or not all(isinstance(x, str) for x in found) or found[0] not in LEVELS:
         raise ModelError(f"notes: expected (level, where, message) with a level among {LEVELS}, got {value!r}.")
     return found
+
+
+def provenance(value: Any) -> tuple[tuple[str, str], ...]:
+    """Where numbers come from, as pairs of texts: a text alone is a source."""
+    entries = {"source": value} if isinstance(value, str) and value else value
+    try:
+        pairs = tuple((k, x) for k, x in (entries.items() if isinstance(entries, Mapping) else entries))
+    except (TypeError, ValueError):
+        pairs = (("", None),)
+    for k, x in pairs:
+        if not (isinstance(k, str) and k and isinstance(x, (str, int, float))):
+            raise ModelError(f"provenance: expected a text, or texts and numbers by name, got {value!r}.")
+    unique((k for k, _ in pairs), "entry of provenance")
+    return tuple((k, str(x)) for k, x in pairs)
 
 
 def unique(names: Iterable[str], kind: str) -> None:

@@ -17,11 +17,13 @@ LAWS = ("coulomb", "tanh", "stribeck")
 
 @dataclass(frozen=True)
 class Friction:
-    """Torque that opposes a speed.
+    """Torque that opposes a speed, and perhaps a constant one.
 
         coulomb:   viscous v + coulomb sign(v), with sign(0) = 0
         tanh:      viscous v + coulomb tanh(v / width), smooth, for simulation and planning
         stribeck:  as tanh, with coulomb + (static - coulomb) exp(-(v / stribeck)^2) in place of coulomb
+
+    An offset is added to each: a constant torque, as a worn brake, a cable or a sensor's zero leaves it.
 
     Args:
         viscous: N m s/rad or N s/m.
@@ -30,6 +32,7 @@ class Friction:
         width: speed over which the smooth laws reverse.
         static: breakaway torque of the Stribeck law.
         stribeck: speed at which it has decayed.
+        offset: a constant torque, N m or N, of either sign, at rest too.
     """
 
     viscous: float = 0.0
@@ -38,6 +41,7 @@ class Friction:
     width: float = 1e-2
     static: float = 0.0
     stribeck: float = 1e-1
+    offset: float = 0.0
 
     def __post_init__(self) -> None:
         if self.law not in LAWS:
@@ -46,9 +50,15 @@ class Friction:
             object.__setattr__(self, field, check.number(getattr(self, field), f"friction {field}", least=0.0))
         for field in ("width", "stribeck"):
             object.__setattr__(self, field, check.number(getattr(self, field), f"friction {field}", above=0.0))
+        object.__setattr__(self, "offset", check.number(self.offset, "friction offset"))
 
     def torque(self, v: Scalar) -> Scalar:
         """The torque needed against friction at speed v."""
+        against = self._against(v)
+        return against if is_number(self.offset) and self.offset == 0.0 else against + self.offset
+
+    def _against(self, v: Scalar) -> Scalar:
+        """The part of the torque that opposes the speed v."""
         if self.law == "coulomb":
             return v * self.viscous + sign(v) * self.coulomb
         level = self.coulomb
@@ -62,7 +72,7 @@ class Friction:
         if all(is_number(x) and x == 0.0 for x in (self.coulomb, self.static)):
             return self.viscous
         small = less(absolute(v), 1e-4 * self.width)
-        full = (self.torque(v) - v * self.viscous) / where(small, self.width, v)
+        full = (self._against(v) - v * self.viscous) / where(small, self.width, v)
         return where(small, (self.static if self.law == "stribeck" else self.coulomb) / self.width, full) + self.viscous
 
 

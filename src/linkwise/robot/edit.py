@@ -124,6 +124,7 @@ def attached(robot: Robot, other: Robot, at: str, prefix: str) -> Robot:
     return joined.replace(
         leads=(*robot.leads, *(prefix + n for n in other.leads)),
         reference=(*robot.reference, *((prefix + n, x) for n, x in other.reference)),
+        provenance={prefix + n: x for n, x in other.provenance} | dict(robot.provenance),
     )
 
 

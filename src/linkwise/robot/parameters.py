@@ -68,6 +68,7 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     "static": (Quantity("joints", ("friction", "static")),),
     "stribeck": (Quantity("joints", ("friction", "stribeck")),),
     "width": (Quantity("joints", ("friction", "width")),),
+    "friction_offset": (Quantity("joints", ("friction", "offset")),),
     "stiffness": (Quantity("joints", ("spring", "stiffness")),),
     "damping": (Quantity("joints", ("spring", "damping")),),
     "rest": (Quantity("joints", ("spring", "rest")),),

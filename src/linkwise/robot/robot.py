@@ -51,6 +51,8 @@ class Robot:
         reference: positions of joints by name near which the loops close; they choose the assembly mode. Joints that
             are not named are at zero.
         shapes: what links look like and where they touch; dynamics does not ask for them.
+        provenance: where the numbers come from: a text, or several by name, such as {"log": "arm.csv", "method": ...};
+            kept as pairs, in files too.
     """
 
     links: tuple[Link, ...]
@@ -63,6 +65,7 @@ class Robot:
     leads: tuple[str, ...] = ()
     reference: tuple[tuple[str, tuple[float, ...]], ...] = ()
     shapes: tuple[Shape, ...] = ()
+    provenance: tuple[tuple[str, str], ...] = ()
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class Robot:
         leads: str | Iterable[str] = (),
         reference: Any = (),
         shapes: Iterable[Shape] = (),
+        provenance: Any = (),
     ) -> None:
         link_list = _items(links, Link, "links")
         joint_list = _items(joints, Joint, "joints")
@@ -85,6 +89,7 @@ class Robot:
         set_(self, "frames", tuple(_items(frames, Frame, "frames")))
         set_(self, "loops", tuple(_items(loops, Loop, "loops")))
         set_(self, "notes", tuple(check.note(n) for n in notes))
+        set_(self, "provenance", check.provenance(provenance))
         ordered_links, ordered_joints = depth_first(link_list, joint_list)
         set_(self, "links", ordered_links)
         set_(self, "joints", ordered_joints)
@@ -331,6 +336,25 @@ class Robot:
     def without_friction(self) -> Robot:
         """The ideal robot: no friction and no damping in joints, springs or drives."""
         return edit.without_friction(self)
+
+    def with_parameters(self, theta: ArrayLike | Mapping[str, float]) -> Robot:
+        """This robot with other inertias, rotors and frictions: the one whose `parameters()` are `theta`.
+
+        A moving link gets what is missing to its parameters, so that links fixed to it and motors that it carries stay
+        as they are; where that would leave it less than nothing, it gets all, they get none, and `diagnostics` says
+        so. Rotor inertia goes to the motor of the drive, else to the armature; friction to the joint, or to the motor
+        where there is more of it than wanted. A negative mass, rotor inertia or friction is refused; a tensor that no
+        body has is listed in `diagnostics`, as it is when a file has one.
+
+        `robot.with_parameters({"forearm.m": 2.1, "elbow.viscous": 0.3})`
+
+        Args:
+            theta: all of `parameters()`, or some of them by their names in `parameter_names`; by name also what a
+                joint's friction has beside: `offset`, `static`, `stribeck` and `width`.
+        """
+        from linkwise.robot.lumped_parameters import with_parameters
+
+        return with_parameters(self, theta)
 
     def with_payload(
         self,

@@ -24,6 +24,7 @@ def robot_card(robot: Robot) -> str:
         "frames": [f.name for f in robot.frames],
         "loops": [c.name for c in robot.loops],
         "shapes": [f"{len(robot.shapes)}"] * bool(robot.shapes),
+        "provenance": [f"{name}: {text}" for name, text in robot.provenance],
     }
     facts = [f"{what}: {', '.join(names)}" for what, names in others.items() if names]
     head = "joint", "kind", "parent", "child", "position", "velocity", "effort", "mass of child, kg"

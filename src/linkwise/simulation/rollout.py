@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,7 @@ from linkwise.check import whole
 from linkwise.errors import InputError
 from linkwise.kernel.kernel import Compiled
 from linkwise.kernel.options import Options
-from linkwise.kernel.tracing import Port, Program, caller
+from linkwise.kernel.tracing import Port, Program, caller, differential
 from linkwise.motion.base_motion import BaseMotion, base_columns
 from linkwise.motion.columns import column_names
 from linkwise.robot.leading import refuse_wheels
@@ -242,6 +243,21 @@ class Rollout:
         rollout may be given at once.
         """
         return StepFunction.of(self, linear_program(self.plant), "A and B of one step.")
+
+    @cached_property
+    def parameter_derivatives(self) -> StepFunction:
+        """(q, qd, u, dt, ...) -> derivatives (nq, np), (nv, np) of q_new and qd_new of one step by `parameters`.
+
+        With A of `linearization` they give the sensitivities S of a whole motion to numbers of the model: S of the next
+        state is A S plus these. Positions are differentiated as numbers, also those of a quaternion.
+        """
+        if not self.options.parameters:
+            raise InputError(
+                "parameter_derivatives: expected a rollout some of whose numbers are inputs, got none. Name them:"
+                " lw.compile_rollout(robot, parameters=('hand.mass',))."
+            )
+        program = differential.jacobian(self._once, ["parameters"])
+        return StepFunction.of(self, replace(program, name="parameter_derivatives"), "Derivatives by parameters.")
 
     def c_source(self, name: str | None = None) -> str:
         """Dependency-free C99 of one step: a function of pointers to double, documented."""

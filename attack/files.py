@@ -116,7 +116,19 @@ def table(stage: Stage, rng: random.Random) -> Verdict:
         return said(str(error), [path.name])
     if not all(np.isfinite(x).all() for x in (found.t, found.q, found.qd, found.qdd) if x is not None):
         return Verdict("silent", "a table without finite numbers is read")
-    return CLEAR if (np.diff(found.t) > 0.0).all() else Verdict("silent", "times that do not grow")
+    if not (np.diff(found.t) > 0.0).all():
+        return Verdict("silent", "times that do not grow")
+    return measured(stage, path)
+
+
+def measured(stage: Stage, path: Path) -> Verdict:
+    """As a log, a damaged table is refused, or has finite positions at growing times."""
+    try:
+        log = lw.read_log(path, stage.robot)
+    except LinkwiseError as error:
+        return said(str(error), [])
+    good = np.isfinite(log.q).all() and (np.diff(log.t) > 0.0).all()
+    return CLEAR if good else Verdict("silent", "a log without finite positions at growing times")
 
 
 # ---- robots
@@ -264,6 +276,7 @@ READ: tuple[tuple[Callable[[Stage, Path], Any], tuple[str, ...]], ...] = (
     (lambda stage, path: lw.simulation.Simulation.load(path), (".npz", ".parquet")),
     (lambda stage, path: lw.planning.Plan.load(path), (".npz",)),
     (lambda stage, path: lw.motion.read(path, stage.robot), (".npz", ".csv")),
+    (lambda stage, path: lw.read_log(path, stage.robot), (".npz", ".csv", ".txt", ".parquet", ".bag", ".db3", ".mcap")),
 )
 WRITE: tuple[tuple[Callable[[Stage, Path], Any], tuple[str, ...]], ...] = (
     (lambda stage, path: stage.run.save(path), (".npz", ".csv", ".parquet")),

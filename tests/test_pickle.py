@@ -115,6 +115,14 @@ def stopped():
 
 
 @cache
+def logs():
+    """A log, and the same made smooth."""
+    t = np.arange(600) / 200.0
+    log = lw.read_log({"t": t, "q.joint1": np.sin(t), "q.joint2": np.cos(t), "tau.joint1": t}, lw.load("rr"))
+    return [log, motion.smooth(log)]
+
+
+@cache
 def planned():
     return minimum_time(8, iterations=20)
 
@@ -395,6 +403,7 @@ ONES = {
         ],
         None,
     ),
+    "logs": (logs, lambda every: [(x.notes, x.columns() if hasattr(x, "columns") else x.qdd) for x in every]),
     "walk": (walked, lambda w: (w.stride(5).tau, w.effort, w.violations(), repr(w), w.rows, w.features())),
     "walk results": (lambda: [walked().stride(5), walked().audit(1), walked().violations(), walked().compared()], None),
     "walk as a view": (lambda: walked().shown(), lambda m: (m.robot, m.t, m.q, dict(m.forces), dict(m.curves))),

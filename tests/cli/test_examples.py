@@ -52,6 +52,13 @@ def files(folder, request, monkeypatch):
     scara = lw.load("scara")
     for name, end in (("fast.csv", 1.0), ("slow.csv", 2.0)):
         write(name, {"t": np.linspace(0.0, end, 9)} | {f"q.{n}": np.linspace(0.0, 0.1, 9) for n in scara.names})
+    t = np.arange(750) / 250.0
+    q = 0.3 * np.sin(np.outer(t, [2.0, 3.0, 4.0]))
+    for name in ("measured.csv", "monday.csv", "tuesday.csv"):
+        write(name, {"t": t, **{f"q.{joint}": q[:, k] for k, joint in enumerate(robot.names)}})
+    write("odd.csv", {"t": t} | {f"{word}_{k}": q[:, k] for word in ("angle", "amp") for k in range(3)})
+    for name, values in (("time", t), ("positions", q), ("torques", q)):
+        np.savetxt(f"{name}.txt", values)
     (folder / "pick.toml").write_text(f"start = {robot.q().tolist()}\n{PICK}[limits]\nvelocity = 2.0\n")
     return folder
 
@@ -63,7 +70,9 @@ def _dedented(text):
 def run(line, command):
     """A line of a shell, without what it does with the output."""
     words = shlex.split(re.split(r"[|>]|  +", line)[0])[1:]
-    words = [name for word in words for name in (sorted(glob.glob(word)) if "*" in word else [word])]
+    words = [
+        name for word in words for name in (sorted(glob.glob(word)) if "*" in word and "=" not in word else [word])
+    ]
     words = [re.sub(r"^(panda_finger_joint1|thumb)$", "elbow", word) for word in words]
     return linkwise(*words, *SHORT.get(command, ()))
 

@@ -68,7 +68,7 @@ class Command(click.Command):
         """Run it, unless an output is another file of the command line, by whatever name."""
         kinds = (OutputFile, RobotType, click.Path)
         given = [(p, ctx.params[p.name or ""]) for p in self.params if isinstance(p.type, kinds)]
-        files = [(p, Path(path)) for p, path in given if path]
+        files = [(p, Path(x)) for p, path in given for x in (path if isinstance(path, tuple) else (path,)) if x]
         for k, (p, path) in enumerate(files):
             for other, there in files[:k]:
                 if OutputFile in (type(p.type), type(other.type)) and _same(path, there):

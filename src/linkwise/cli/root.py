@@ -18,6 +18,7 @@ from linkwise.cli.export import export
 from linkwise.cli.formulas import formulas
 from linkwise.cli.info import info
 from linkwise.cli.live import show
+from linkwise.cli.log import log
 from linkwise.cli.plan import plan
 from linkwise.cli.robots import robots
 from linkwise.cli.simulate import simulate
@@ -87,6 +88,7 @@ def cli() -> None:
     Examples:
       linkwise info arm.urdf                           what is in this robot?
       linkwise torque arm.urdf swing.csv --plot a.png  torques along a motion
+      linkwise log measured.csv --plot log.png         what did the sensors measure?
       linkwise simulate arm.urdf --plot fall.png       how does it move, left alone?
       linkwise plan rr fast.toml --plot fast.png       how should it move?
       linkwise walk --speed 1.4 --film walk.png        how does a person walk?
@@ -110,7 +112,7 @@ def reproduce(arguments: tuple[str, ...]) -> None:
 
 
 COMMANDS = (
-    info, torque, simulate, plan, walk, view, show, formulas, export, check, convert, robots, bench, completion,
+    info, torque, log, simulate, plan, walk, view, show, formulas, export, check, convert, robots, bench, completion,
     reproduce,
 )  # fmt: skip
 for command in COMMANDS:

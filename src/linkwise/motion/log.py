@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwise._version import __version__
 from linkwise.check import finite
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.figures import drawn
 from linkwise.motion.columns import column_names
 from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
 from linkwise.table import WRENCH, Sampled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +41,7 @@ class Log(Sampled):
         sources: the file of each run.
         delays: by channel the delay in s that was found and taken out.
         notes: in words, what was found wrong and how it was mended.
+        jitter: standard deviation in s of the stamps that the rows came with.
     """
 
     robot: Robot
@@ -49,6 +56,7 @@ class Log(Sampled):
     sources: tuple[str, ...] = ()
     delays: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    jitter: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.runs:
@@ -81,6 +89,15 @@ class Log(Sampled):
         for frame, wrench in self.wrenches.items():
             found |= {f"wrench.{frame}.{part}": column for part, column in zip(WRENCH, wrench.T, strict=True)}
         return found | dict(self.others)
+
+    def kept(self) -> dict[str, Any]:
+        return {"linkwise": __version__, "robot": self.robot.name, "notes": list(self.notes)}
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
+        """A picture of every joint: measured and smooth positions, their rates, torques, and the spectrum of noise."""
+        from linkwise.motion.log_plot import log_figure
+
+        return drawn(log_figure(self), path)
 
     def part(self, start: float = 0.0, stop: float = 1.0) -> Log:
         """The rows between two fractions of the log, such as `log.part(0, 2 / 3)`."""

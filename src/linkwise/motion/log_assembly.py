@@ -18,6 +18,7 @@ from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
 from linkwise.table import WRENCH
 
+MOST = 0.9  # of the rows: where as many have a channel, the others are left out, else it is NaN there
 PAUSE = 1.0  # s between the runs of two files that both start at zero
 
 
@@ -41,7 +42,7 @@ def assembled(main: Part, rest: Sequence[Part], robot: Robot, gap: float | None)
     rows = good[when.rows]
     at = [x[rows] for x in (*stacked.values(), *(x[:, None] for x in main.others.values()))]
     widths = np.cumsum([0, *(x.shape[1] for x in at)])
-    whole = _regular(when, np.concatenate(at, axis=1), even)
+    whole = resampled(when.t, np.concatenate(at, axis=1), even.t, even.runs, when.step)
     found = {key: whole[:, widths[k] : widths[k + 1]] for k, key in enumerate(stacked)}
     others = {name: whole[:, widths[len(stacked) + k]] for k, name in enumerate(main.others)}
     for part in rest:
@@ -66,18 +67,21 @@ def assembled(main: Part, rest: Sequence[Part], robot: Robot, gap: float | None)
     wrenches = _wrenches(others, robot)
     log = Log(
         robot, even.t, found["q"], found.get("qd"), found.get("tau"), found.get("current"), wrenches, others,
-        even.runs, (main.source,) * len(even.runs), {}, tuple(notes),
+        even.runs, (main.source,) * len(even.runs), {}, tuple(notes), when.jitter,
     )  # fmt: skip
     return _whole(log)
 
 
 def _good_rows(t: Array, stacked: Mapping[str, Array]) -> tuple[Any, list[str]]:
-    """Numbers of the rows that have a time and all channels; a column without any numbers is one not measured."""
+    """Numbers of the rows that have a time, positions, and all channels that most rows have."""
     good = np.isfinite(t)
-    for x in stacked.values():
+    if empty := np.count_nonzero(~np.isfinite(stacked["q"]).any(axis=0)):
+        raise InputError(f"log: expected positions of all joints, got no numbers in {empty} of their columns.")
+    for key, x in stacked.items():
         known = np.isfinite(x)
-        measured = known.any(axis=0)
-        good &= known[:, measured].all(axis=1)
+        whole = known[:, known.any(axis=0)].all(axis=1)
+        if key == "q" or np.mean(whole) > MOST:
+            good &= whole
     rows = np.flatnonzero(good)
     lost = len(t) - len(rows)
     if len(rows) < FEWEST:
@@ -111,23 +115,11 @@ def _of_grid(even: Grid) -> list[str]:
         notes.append(f"{even.filled} instants without a sample were filled by a cubic spline")
     if len(even.runs) > 1:
         pauses = [even.t[b.start] - even.t[a.stop - 1] for a, b in zip(even.runs, even.runs[1:], strict=False)]
-        notes.append(f"{len(pauses)} gaps, the longest of {max(pauses):.4g} s: the log has {len(even.runs)} runs")
+        gaps = "a gap" if len(pauses) == 1 else f"{len(pauses)} gaps, the longest"
+        notes.append(f"{gaps} of {max(pauses):.4g} s: the log has {len(even.runs)} runs")
     if even.lost:
         notes.append(f"{even.lost} rows between gaps are too few for a run and were left out")
     return notes
-
-
-def _regular(when: Instants, x: Array, even: Grid) -> Array:
-    """Columns at even instants; those with NaN by themselves, from what they have."""
-    found = np.empty((len(even.t), x.shape[1]))
-    whole = np.isfinite(x).all(axis=0)
-    found[:, whole] = resampled(when.t, x[:, whole], even.t, even.runs, when.step)
-    for k in np.flatnonzero(~whole):
-        known = np.isfinite(x[:, k])
-        found[:, k] = np.nan
-        if np.count_nonzero(known) > 1:
-            found[:, k] = np.interp(even.t, when.t[known], x[known, k], left=np.nan, right=np.nan)
-    return found
 
 
 def _other_clock(part: Part, even: Grid, start: float) -> tuple[dict[str, Array], tuple[str, ...]]:
@@ -144,8 +136,7 @@ def _other_clock(part: Part, even: Grid, start: float) -> tuple[dict[str, Array]
         when = instants(part.t[known], x[known][:, whole] if whole.any() else np.zeros((np.count_nonzero(known), 1)))
     except InputError:
         return {}, (f"not used, since its times do not rise: {part.source}",)
-    moved = when._replace(t=when.t + part.start - start)
-    values = _regular(moved, x[known][when.rows], even)
+    values = resampled(when.t + part.start - start, x[known][when.rows], even.t, even.runs, when.step)
     return dict(zip(names, values.T, strict=True)), (*part.notes, *(f"{part.source}: {note}" for note in when.notes))
 
 
@@ -164,10 +155,16 @@ def _wrenches(others: dict[str, Array], robot: Robot) -> dict[str, Array]:
 def _whole(log: Log) -> Log:
     """The rows where all channels that were measured have numbers: clocks start and end at different times."""
     good = np.ones(len(log), dtype=bool)
-    for x in (log.q, log.qd, log.tau, log.current, *log.wrenches.values()):
+    notes = []
+    for what, x in (("q", log.q), ("qd", log.qd), ("tau", log.tau), ("current", log.current), *log.wrenches.items()):
         if x is not None:
             known = np.isfinite(x)
-            good &= known[:, known.any(axis=0)].all(axis=1)
+            whole = known[:, known.any(axis=0)].all(axis=1)
+            if np.mean(whole) > MOST:
+                good &= whole
+            elif known.any():
+                notes.append(f"{what} is missing in {np.count_nonzero(~whole)} of {len(log)} rows")
+    log = replace(log, notes=(*log.notes, *notes))
     if good.all():
         return log
     edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]]).astype(int)))
@@ -213,6 +210,7 @@ def followed(a: Log, b: Log) -> Log:
     return replace(
         a, t=np.concatenate([a.t, t]), q=np.concatenate([a.q, b.q]), **one, **two, runs=runs,
         sources=(*a.sources, *b.sources), notes=tuple(dict.fromkeys(notes)), delays={**a.delays, **b.delays},
+        jitter=max(a.jitter, b.jitter),
     )  # fmt: skip
 
 

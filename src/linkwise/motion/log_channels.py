@@ -17,6 +17,8 @@ from linkwise.motion.units import factors, without_units
 from linkwise.robot.robot import Robot
 from linkwise.table import TIME, Table
 
+ABSURD = 1e30  # in whatever unit, beyond which a number is none
+
 
 class Part(NamedTuple):
     """Channels that were measured together.
@@ -28,6 +30,7 @@ class Part(NamedTuple):
         channels: of the robot, by their full names, in SI units.
         others: whatever else.
         notes: in words.
+        keys: what units may be of.
     """
 
     source: str
@@ -36,6 +39,7 @@ class Part(NamedTuple):
     channels: dict[str, Array]
     others: dict[str, Array]
     notes: tuple[str, ...]
+    keys: frozenset[str] = frozenset()
 
 
 def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part:
@@ -53,7 +57,7 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
         names = match(list(table.columns), robot, given, quantity if quantity not in TIME else "")
     except InputError as error:
         raise table.error(str(error)) from error
-    values = {ours: table.columns[theirs] for ours, theirs in names.found.items()}
+    values = {ours: _sane(table.columns[theirs]) for ours, theirs in names.found.items()}
     for ours, theirs in names.found.items():
         if theirs in table.faults:
             row, cell = table.faults[theirs]
@@ -66,7 +70,7 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
     if t is not None:
         t, start, more = in_seconds(t, table.source)
         notes = (*notes, *more)
-    used = set(names.found.values()) | {p for p, target in given.items() if target is None}
+    used = names.used
     texts = [name for name in table.columns if name not in used and name in table.faults]
     if texts:
         notes = (*notes, f"not used, since they are not numbers: {', '.join(texts)}")
@@ -74,7 +78,13 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
     channels = {name: x for name, x in values.items() if name in known}
     others = {name: x for name, x in values.items() if name not in known}
     others |= {name: x for name, x in table.columns.items() if name not in used and name not in table.faults}
-    return Part(table.source, t, start, channels, others, notes)
+    keys = {*names.found, *names.found.values(), *(name.split(".")[0] for name in names.found)}
+    return Part(table.source, t, start, channels, others, notes, frozenset(keys))
+
+
+def _sane(x: Array) -> Array:
+    """A column in which numbers that nobody measured are NaN."""
+    return x if np.abs(x).max(initial=0.0) < ABSURD else np.where(np.abs(x) < ABSURD, x, np.nan)
 
 
 def _fits(pattern: str, table: Table) -> bool:

@@ -36,11 +36,19 @@ SHOWN = 3  # names of a group in a note
 
 
 class Names(NamedTuple):
-    """For each channel's column the name in the table; what was guessed or left aside; the unit that a name told."""
+    """Which column is what.
+
+    Attributes:
+        found: for each channel's column the name in the table.
+        notes: what was guessed, or left aside.
+        units: of channels, where a name tells them.
+        used: names in the table that are taken, or left out on request.
+    """
 
     found: dict[str, str]
     notes: tuple[str, ...]
     units: dict[str, str]
+    used: set[str]
 
 
 def channel_names(robot: Robot, quantity: str) -> list[str]:
@@ -91,7 +99,33 @@ def match(names: Sequence[str], robot: Robot, given: Mapping[str, Any], quantity
     groups = _groups([name for name in rest if name not in used], robot, quantity)
     for key in wanted:
         notes += _guess(key, groups, robot, found)
-    return Names(found, tuple(notes), units)
+    return Names(found, tuple(notes), units, used | set(found.values()))
+
+
+def joints_among(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
+    """Names for the joints whose positions are among the columns of a table, where no robot says them."""
+    for pattern, target in given.items():
+        if target == "q" and "*" in pattern:
+            before, after = pattern.split("*", 1)
+            stars = [n[len(before) : len(n) - len(after)] for n in names if n.startswith(before) and n.endswith(after)]
+            return [f"joint{star}" if star.isdigit() else star for star in sorted(stars, key=_natural)]
+    if own := [name.removeprefix("q.") for name in names if name.startswith("q.")]:
+        return [f"joint{name}" if name.isdigit() else name for name in own]
+    for word in WORDS["q"].split():  # lists with names, as in messages
+        if own := [name.split(f".{word}.", 1)[1] for name in names if f".{word}." in name]:
+            return own
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        words = [w.lower() for w in re.findall(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
+        if {MEANS.get(w) for w in words} == {"q", None} and words[-1].isdigit() | any(w.isdigit() for w in words):
+            rest = tuple(w for w in words if not w.isdigit())
+            if not (WISHED | ELSEWHERE) & set(rest):
+                groups.setdefault(rest, []).append(next(w for w in reversed(words) if w.isdigit()))
+    if groups:
+        _, numbers = max((len(group), group) for group in groups.values())
+        return [f"joint{n}" for n in sorted(numbers, key=int)]
+    known = {f"{key}." for key in CHANNELS}
+    return [n for n in names if not STAMPS.fullmatch(n) and not any(n.startswith(key) for key in known)]
 
 
 def _mapped(pattern: Any, target: Any, names: Sequence[str], robot: Robot) -> Iterable[tuple[str, str]]:

@@ -6,19 +6,22 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from linkwise.errors import InputError
+from linkwise.errors import InputError, UnknownNameError
 from linkwise.motion.log import Log
 from linkwise.motion.log_assembly import assembled, followed
 from linkwise.motion.log_channels import no_positions, part_of, together
 from linkwise.motion.log_checks import checked
-from linkwise.motion.log_names import channel_names
+from linkwise.motion.log_names import channel_names, joints_among
 from linkwise.motion.log_sources import Options, tables
+from linkwise.motion.units import without_units
+from linkwise.robot.joint import Joint
+from linkwise.robot.link import Link
 from linkwise.robot.robot import Robot
 
 
 def read_log(
     source: Any,
-    robot: Robot,
+    robot: Robot | None = None,
     *,
     columns: Mapping[str, str | None] | Sequence[str] | None = None,
     units: Mapping[str, Any] | None = None,
@@ -34,7 +37,8 @@ def read_log(
         source: a .csv, .npz, .parquet, .txt or .dat file, a ROS bag (.bag, .db3, a folder) or an MCAP file, a pandas
             DataFrame, or columns by name; a list of them gives further runs; a mapping of channels to files has each
             channel in a file of its own: {"t": "time.txt", "q": "positions.txt", "tau": "torques.txt"}.
-        robot: whose joints the columns name. Its positions must be there, all else may be.
+        robot: whose joints the columns name. Its positions must be there, all else may be. Without one the log is of
+            turning joints with the names in the file, to look at.
         columns: which column is what, by name or pattern: {"actual_q_*": "q", "target_current_*": "current",
             "stamp": "t", "ft.z": "wrench.tool.fz"}; `*` runs over the joints, by name or in the robot's order; None
             leaves a column out. Columns `t`, `q.elbow`, `qd.elbow`, `tau.elbow`, `current.elbow` need no mention, and
@@ -49,6 +53,8 @@ def read_log(
         mend: shift measured velocities by the delay that they have behind the positions; stamps are mended anyway.
     """
     options = Options(columns, units or {}, counts, gains, rate, gap, mend)
+    if robot is None:
+        robot = _stand_in(source[0] if isinstance(source, (list, tuple)) and source else source, options)
     if not isinstance(robot, Robot):
         raise InputError(f"read_log robot: expected a Robot, got {type(robot).__name__}. Load it with lw.load.")
     if isinstance(source, (list, tuple)):
@@ -65,8 +71,29 @@ def _read(source: Any, robot: Robot, options: Options) -> Log:
     if motors and not any(f"q.{name}" in part.channels for part in parts for name in motors):
         robot = robot.rigid()
         parts = [part_of(table, quantity, robot, options) for table, quantity in found]
+    known = {key for part in parts for key in part.keys}
+    for key in options.units:
+        if key not in known:
+            raise UnknownNameError("channel or column", key, sorted(known))
     parts = together(parts, options.rate, robot)
     main = next((part for part in parts if all(name in part.channels for name in channel_names(robot, "q"))), None)
     if main is None:
         raise no_positions(parts, robot)
     return checked(assembled(main, [part for part in parts if part is not main], robot, options.gap), options.mend)
+
+
+def _stand_in(source: Any, options: Options) -> Robot:
+    """Turning joints with the names that a file has for them."""
+    given = options.columns if isinstance(options.columns, Mapping) else {}
+    found = tables(source, Robot([Link("base")], name="log"), options)
+    named = [without_units(table)[0] for table, quantity in found if quantity in ("", "q")]
+    names = dict.fromkeys(name for table in named for name in table.columns if name not in table.faults)
+    joints = list(dict.fromkeys(joints_among(list(names), given)))
+    if not joints:
+        raise InputError("log: expected columns of positions, got none. Give a robot, or say which columns they are.")
+    chain = ["base", *(f"link {name}" for name in joints)]
+    return Robot(
+        [Link(name, mass=1.0) for name in chain],
+        [Joint(name, chain[k], chain[k + 1], "continuous") for k, name in enumerate(joints)],
+        name="log",
+    )

@@ -20,6 +20,7 @@ FILLED = (3, 10e-3)  # rows, or seconds if that is more: the longest pause that 
 FEWEST = 8  # rows of a run
 UNITS = ((1e17, 1e-9, "ns"), (1e14, 1e-6, "us"), (1e11, 1e-3, "ms"))  # of Unix stamps, by their size
 UNIX = 1e8  # s, from which on a time is one since 1970
+SHORTEST, LONGEST = 1e-8, 1e4  # s, between which steps are
 MOVING = 0.2  # of the largest speed, above which rows tell something about time
 TOLD = 4000  # rows from which something about time is learned, at most
 
@@ -73,6 +74,9 @@ def instants(stamps: Array, x: Array, rates: Array | None = None) -> Instants:
     if 0 < len(same) < 0.2 * len(stamps):
         notes.append(f"{_rows(len(same))} twice, the second was left out")
         rows = np.delete(rows, same)
+    if np.median(np.diff(stamps[rows])) < 0.0:
+        notes.append("the last rows came first, and were put in order")
+        rows = rows[::-1]
     t = stamps[rows]
     rising = np.unique(t)
     if len(rising) < 3 or rising[-1] <= rising[0]:
@@ -81,6 +85,8 @@ def instants(stamps: Array, x: Array, rates: Array | None = None) -> Instants:
     coarse = np.count_nonzero(d == 0.0) > 0.2 * len(d)  # stamps of less resolution than rows
     jitter = float(1.4826 * np.median(np.abs(d - np.median(d))) / np.sqrt(2.0))
     step = _typical(np.sort(t) if coarse else rising, jitter)
+    if not SHORTEST < step < LONGEST:
+        raise InputError(f"times: expected steps of {SHORTEST:g} to {LONGEST:g} s, got {step:.3g} s. Say their unit.")
     if back := np.count_nonzero(d < 0.0):
         notes.append(f"{_rows(int(back))} earlier than the row before")
     if twice := np.count_nonzero(d == 0.0):
@@ -92,6 +98,7 @@ def instants(stamps: Array, x: Array, rates: Array | None = None) -> Instants:
     tried = {"even": _on_clock(t, *_straightened(t, step, jitter))}
     if rates is not None and (ticks := _ticks(t, x[rows], rates[rows], step)):
         tried["ticks"] = _on_clock(t, *ticks)
+    tried = {name: one for name, one in tried.items() if one[2] > 0.0}
     tried["stamps"] = sort, t[sort], step
     scores = {name: _surprise(when, x[rows[order]], by) for name, (order, when, by) in tried.items()}
     scores["stamps"] *= 1.05  # even rows are likelier
@@ -241,15 +248,20 @@ class Grid(NamedTuple):
     lost: int
 
 
+def longest_filled(step: float) -> float:
+    """The longest pause in s between two rows that is filled, where nobody says another."""
+    return max((FILLED[0] + 1) * step, FILLED[1])
+
+
 def grid(t: Array, step: float, longest: float | None = None) -> Grid:
     """The even instants of rising times, split where a pause is longer than `longest`, in s."""
-    pause = max((FILLED[0] + 1) * step, FILLED[1]) if longest is None else longest
+    pause = longest_filled(step) if longest is None else longest
     ends = [0, *(np.flatnonzero(np.diff(t) > pause + 0.5 * step) + 1), len(t)]
     times: list[Array] = []
     lost = filled = 0
     for a, b in pairwise(ends):
         count = round((t[b - 1] - t[a]) / step) + 1 if b > a else 0
-        if b - a < FEWEST:
+        if min(b - a, count) < FEWEST:
             lost += b - a
             continue
         if t[a] + (count - 1) * step > t[b - 1] + 1e-6 * step:
@@ -258,19 +270,39 @@ def grid(t: Array, step: float, longest: float | None = None) -> Grid:
         filled += max(count - (b - a), 0)
     if not times:
         raise InputError(f"log: expected runs of {FEWEST} rows or more without gaps, got none.")
-    bounds = np.cumsum([0, *map(len, times)])
-    return Grid(np.concatenate(times), tuple(slice(int(a), int(b)) for a, b in pairwise(bounds)), filled, lost)
+    bounds, whole = np.cumsum([0, *map(len, times)]), np.concatenate(times)
+    if np.any(np.diff(whole) <= 0.0):
+        raise InputError(f"log: expected times that differ, got steps of {step:.3g} s at {np.abs(whole).max():.3g} s.")
+    return Grid(whole, tuple(slice(int(a), int(b)) for a, b in pairwise(bounds)), filled, lost)
 
 
 def resampled(t: Array, x: Array, at: Array, runs: Sequence[slice], step: float) -> Array:
-    """Columns (rows, channels) at other instants, by a cubic spline; NaN more than half a step outside of the times."""
-    from scipy.interpolate import CubicSpline
+    """Columns (rows, channels) at other instants, by a cubic spline; NaN more than half a step outside of the times.
 
+    A column that has NaN is interpolated linearly, and NaN where its numbers are farther apart than what is filled.
+    """
     apart = np.concatenate([[True], np.diff(t) > CLOSE * step])
     if not apart.all():  # rows at nearly one time are one
         starts = np.flatnonzero(apart)
         count = np.diff([*starts, len(t)])
         t, x = np.add.reduceat(t, starts) / count, np.add.reduceat(x, starts, axis=0) / count[:, None]
+    found = np.full((len(at), x.shape[1]), np.nan)
+    whole = np.isfinite(x).all(axis=0)
+    if whole.any():
+        found[:, whole] = _by_splines(t, x[:, whole], at, runs, step)
+    for k in np.flatnonzero(~whole):
+        known = np.isfinite(x[:, k])
+        if np.count_nonzero(known) > 1:
+            own = t[known]
+            after = np.clip(np.searchsorted(own, at), 1, len(own) - 1)
+            near = own[after] - own[after - 1] <= longest_filled(step) + 0.5 * step
+            found[:, k] = np.where(near, np.interp(at, own, x[known, k], left=np.nan, right=np.nan), np.nan)
+    return found
+
+
+def _by_splines(t: Array, x: Array, at: Array, runs: Sequence[slice], step: float) -> Array:
+    from scipy.interpolate import CubicSpline
+
     found = np.full((len(at), x.shape[1]), np.nan)
     for run in runs:
         when = at[run]
@@ -278,10 +310,8 @@ def resampled(t: Array, x: Array, at: Array, runs: Sequence[slice], step: float)
         b = min(int(np.searchsorted(t, when[-1] + 0.5 * step)) + 2, len(t))
         if b - a == len(when) and np.abs(t[a:b] - when).max() < 1e-6 * step:
             found[run] = x[a:b]
-            continue
-        if b - a < 2:
-            continue
-        values = CubicSpline(t[a:b], x[a:b])(when)
-        values[(when < t[a] - 0.5 * step) | (when > t[b - 1] + 0.5 * step)] = np.nan
-        found[run] = values
+        elif b - a > 1:
+            values = CubicSpline(t[a:b], x[a:b])(when)
+            values[(when < t[a] - 0.5 * step) | (when > t[b - 1] + 0.5 * step)] = np.nan
+            found[run] = values
     return found

@@ -13,11 +13,12 @@ ORDER = 8  # of the filter's fall: its gain is 1 / (1 + (f / cutoff)^ORDER)
 PER_DECADE = 20  # bands of a spectrum
 NARROWEST = 4  # frequencies of a transform in a band
 SHORTEST = 32  # rows of a run that has a spectrum
-STEEPEST = (
-    2.0  # noise falls at most by this power of the frequency; accelerations of real motions make theirs fall by 4
-)
+FEWEST = 4  # bands of a spectrum
+STEEPEST = 2.0  # power of the frequency by which noise falls at most; positions of motions fall by 4 or more
 ABOVE = 2.5  # times the floor of noise, from which on a band holds signal
 SURE = 3.0  # standard deviations by which a band of few frequencies must be above that
+WHITE = 0.2  # power of the frequency: noise that falls by less is white
+NEAR = 0.2  # of the frequencies above the signal: where noise that falls is looked at, to go on with it below
 JUDGED = 0.25  # of the rate, up to which noise is judged: beyond, interpolation has taken from it
 HIGHEST = 0.45  # of the rate, beyond which a cutoff leaves everything as it is
 TINY = 1e-300  # of a power, for logarithms
@@ -62,6 +63,13 @@ class Noise(NamedTuple):
         weight = s.width * (2.0 * np.pi * s.f) ** (2 * derivative)
         return np.sqrt(weight @ (self.density * gain(s.f[:, None], cutoff) ** 2))
 
+    def level(self) -> Array:
+        """(columns,) standard deviation of noise that is white, as strong as it is at high frequencies."""
+        f = self.spectrum.f
+        high = (f > 0.25 * f[-1]) & (f < 2.0 * JUDGED * f[-1])
+        density = np.median(self.spectrum.floor[high if high.any() else slice(None)], axis=0)
+        return np.sqrt(density * f[-1])
+
 
 def gain(f: Array, cutoff: Array) -> Array:
     """What a Butterworth filter of half the order lets through that runs forwards and backwards, without shift."""
@@ -96,6 +104,8 @@ def spectrum(x: Array, rate: float, runs: Sequence[slice]) -> Spectrum | None:
             logs[k] += np.log(np.maximum(band, TINY)).sum(1)
             count[k] += band.shape[1]
     kept = count > 0
+    if np.count_nonzero(kept) < FEWEST:
+        return None
     power, logs, count = power[kept] / count[kept, None], logs[kept] / count[kept, None], count[kept]
     f, width = np.sqrt(edges[1:] * edges[:-1])[kept], np.diff(edges)[kept]
     return Spectrum(f, width, power, np.exp(logs) * GEOMETRIC, count / 2.0)  # the window joins neighbours
@@ -129,12 +139,24 @@ def noise_of(s: Spectrum) -> Noise:
         if not len(found):
             continue
         edge = min(int(found[-1]) + 1, judged - 1)
+        slope, level = _fall(np.log(f[edge:]), np.log(floor[edge:, k]), s.many[edge:judged])
+        model = np.exp(level - slope * np.log(f))
+        while edge < judged - 1 and s.mean[edge, k] > ABOVE * model[edge]:  # the signal's skirt
+            edge += 1
         top[k] = f[edge]
-        x, y = np.log(f[edge:]), np.log(floor[edge:, k])
-        slope = float(np.clip(-np.polyfit(x, y, 1)[0], 0.0, STEEPEST)) if len(x) > 5 else 0.0  # white if in doubt
-        level = float(np.median(y[:8] + slope * x[:8]))
-        density[:edge, k] = np.minimum(np.exp(level - slope * np.log(f[:edge])), s.mean[:edge, k])
+        density[:edge, k] = np.minimum(model[:edge], s.mean[:edge, k])
     return Noise(s, density, top)
+
+
+def _fall(x: Array, y: Array, many: Array) -> tuple[float, float]:
+    """By which power a floor falls, and its logarithm at x = 0; white where a fall is not clear."""
+    mean = float(many @ x / many.sum())
+    spread = float(many @ (x - mean) ** 2)
+    slope = -float(many @ ((x - mean) * y)) / spread if spread > 0.0 else 0.0
+    doubt = SURE * np.sqrt(np.pi**2 / 6.0 / spread) if spread > 0.0 else np.inf
+    slope = min(slope, STEEPEST) if slope > max(doubt, WHITE) else 0.0
+    near = np.cumsum(many) <= max(float(many[0]), NEAR * float(many.sum())) if slope else np.ones(len(x), dtype=bool)
+    return slope, float(many[near] @ (y + slope * x)[near] / many[near].sum())
 
 
 def best_cutoff(noise: Noise, rate: float) -> Array:

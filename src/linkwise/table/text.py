@@ -22,16 +22,15 @@ def read_text(source: Any) -> Table:
     """The table of a text; columns without a header are named "0", "1", ..."""
     path = Path(source)
     otherwise = "expected a text of rows of numbers, got something else, or rows of different lengths."
-    with reading(path, otherwise) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8-sig")
+    with reading(path, otherwise) as file, io.TextIOWrapper(file, encoding="utf-8-sig") as text:
         first = _first_row(text, path.name)
         separator = max(",;\t", key=first.count)
-        separator = separator if separator in first else " "
-        cells = [cell.strip() for cell in (first.split() if separator == " " else first.split(separator))]
+        blank = separator not in first
+        cells = [cell.strip() for cell in (first.split() if blank else first.split(separator))]
         headed = any(number(cell) is None for cell in cells)
-        file.seek(0)
-        lines = _rows(io.TextIOWrapper(file, encoding="utf-8-sig"), first if headed else "")
-        values = np.loadtxt(lines, delimiter=None if separator == " " else separator, ndmin=2, comments=None)
+        text.seek(0)
+        lines = _rows(text, first if headed else "")
+        values = np.loadtxt(lines, delimiter=None if blank else separator, ndmin=2, comments=None)
     names = [cell.lstrip(COMMENTS).strip() for cell in cells] if headed else [str(k) for k in range(values.shape[1])]
     if headed and len(names) == values.shape[1] + 1 and not names[0]:  # the mark of a comment stood alone
         names = names[1:]

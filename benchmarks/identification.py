@@ -93,7 +93,9 @@ def payload() -> dict[str, float]:
     frame = robot.links[-1].name
     mass, com = 2.0, np.array([0.03, -0.02, 0.08])
     log = simulated_log(robot.with_payload(mass, tuple(com), at=frame), 40.0, 250.0, seed=0, delay=0.004)
-    joints = [replace(j, friction=lw.Friction(1.1 * j.friction.viscous, 1.1 * j.friction.coulomb)) for j in robot.joints]
+    joints = [
+        replace(j, friction=lw.Friction(1.1 * j.friction.viscous, 1.1 * j.friction.coulomb)) for j in robot.joints
+    ]
     fit = lw.identify(robot.replace(*joints), replace(log, robot=robot), payload=frame, progress=False)
     load = fit.payload
     errors = {"mass %": 100 * abs(load.mass.value / mass - 1.0)}

@@ -13,6 +13,7 @@ import numpy as np
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.identification.covariance import Covariance
 from linkwise.identification.estimates import Estimates
+from linkwise.identification.payload import Load, load_of
 from linkwise.identification.samples import measured_torques
 from linkwise.identification.statistics import Error, Test, Whiteness, error_of, wald
 from linkwise.identification.structure import State, Structure
@@ -20,6 +21,8 @@ from linkwise.motion.log import Log
 from linkwise.motion.smoothing import smooth
 from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
+
+NOT_NEGATIVE = ("m", "rotor", "viscous", "coulomb", "motor_viscous", "motor_coulomb")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +71,24 @@ class Fit:
 
     @cached_property
     def robot(self) -> Robot:
-        """The robot with the parameters that were found."""
-        count = len(self.structure.robot.parameter_names)
-        return self.structure.robot.with_parameters(self.parameters.values[:count])
+        """The robot with the parameters that were found, offsets of torques among them."""
+        robot = self.structure.robot
+        count = len(robot.parameter_names)
+        named = dict(zip(robot.parameter_names, self.parameters.values[:count].tolist(), strict=True))
+        least = [n for n, x in named.items() if n.rpartition(".")[2] in NOT_NEGATIVE and x < 0.0]
+        named |= dict.fromkeys(least, 0.0)
+        named |= {e.name: float(x) for e, x in zip(self.structure.extras, self.parameters.values[count:], strict=True)
+                  if e.law == "offset"}  # fmt: skip
+        return robot.with_parameters(named)
+
+    @cached_property
+    def payload(self) -> Load:
+        """The load that was asked for, at its frame."""
+        if self.structure.payload is None:
+            raise InputError(
+                "payload: expected a fit with payload=<frame>, got one without. Give the frame to identify."
+            )
+        return load_of(self.structure, self.base, self.covariance)
 
     def predict(self, log: Log) -> Array:
         """(rows, nu) torques of the model along a log's positions; NaN at the ends of runs, where smoothing has none."""
@@ -137,6 +155,7 @@ class Fit:
         lines = [f"Fit of {self.structure.robot.name!r}", self.summary, "", str(self.base), ""]
         lines += [f"errors on this log (after a low-pass of {self.cutoff:.3g} Hz): {self.training}"]
         lines += [f"errors on left-out blocks: {self.cross_validation}"] if self.cross_validation else []
+        lines += [str(self.payload)] if self.structure.payload else []
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 

@@ -16,12 +16,13 @@ from linkwise.identification.estimates import Estimates
 from linkwise.identification.fit import Fit
 from linkwise.identification.friction import searched
 from linkwise.identification.least_squares import ESTIMATORS, Solution, solve
-from linkwise.identification.samples import Rows, Samples, measured_torques, noise_level, spread_of
+from linkwise.identification.physical import consistent
+from linkwise.identification.samples import WIDE, Rows, Samples, measured_torques, noise_level, spread_of
 from linkwise.identification.statistics import error_of, information, whiteness
 from linkwise.identification.structure import INERTIAL, Structure, laws
 from linkwise.motion.columns import column_names
 from linkwise.motion.log import Log
-from linkwise.motion.smoothing import Smoothed, smooth
+from linkwise.motion.smoothing import Smoothed, smooth, smooth_rates
 from linkwise.motion.trajectory import Array
 from linkwise.planning.solvers.blas import one_thread
 from linkwise.robot.robot import Robot
@@ -29,7 +30,6 @@ from linkwise.status import StatusLine
 
 Source = Log | str | PathLike[str]
 
-WIDER = 2.0  # positions are smoothed at so many times the cutoff of the low-pass
 HIGHEST = 20.0  # Hz: of the low-pass, unless another is given
 BELOW = 0.45  # of the log's rate: of the smoothing
 SURE = 0.5  # of what a parameter may well be: a standard error above tells nothing
@@ -37,6 +37,7 @@ LATE = 0.1  # s: a delay may well be
 TRUSTED = 3  # rounds in which friction that is unsure is found
 DELAYS = 6  # rounds in which a delay is found
 STILL = 1e-6  # s: a change of the delay that ends them
+FAR = 3.0  # standard errors by which physical consistency may move an estimate without a word
 BLOCKS = 5  # of a log, each left out once
 REPEATED = 1  # times that noise is drawn
 
@@ -180,12 +181,12 @@ class _Work:
         self.say("smoothing")
         s = self._smoothed()
         notes += s.notes
-        cutoff = float(np.max(s.cutoff)) / WIDER
-        noise_of = noise_level(s.log, WIDER * cutoff)
+        cutoff = float(np.max(s.cutoff)) / WIDE
+        noise_of = noise_level(s.log, WIDE * cutoff)
         step = 1.0 / s.log.rate if self.delays else 0.0
         samples = Samples(s, measured_torques(s.log, self.gains), cutoff, noise_of, step)
         if self.structure.robot.nq == self.structure.robot.nv:
-            spread = spread_of(noise_of, s.log.rate, WIDER * cutoff)
+            spread = spread_of(noise_of, s.log.rate, WIDE * cutoff)
             self.structure = replace(self.structure, spread=spread)
         structure = self.structure
         held = np.where(structure.free, 0.0, structure.prior)
@@ -195,7 +196,7 @@ class _Work:
         rows = self._sized(rows, base_prior)
         status = "complete"
         noise: list[Rows] = []
-        delay = np.zeros((0, len(rows.b.T)))
+        delay = np.zeros((0, *rows.b.shape))
         try:
             self.say("delay")
             raw, (rows, late, delay) = rows, self._delayed(samples, self._trusted(rows), base_prior)
@@ -210,7 +211,8 @@ class _Work:
             self.say("noise")
             if self._noisy(noise_of):
                 noise = self._noise(samples, structure.kept, held, rows, delay)
-            other = self._instruments(samples, structure.kept, held, rows)
+            if (other := self._instruments(samples, structure.kept, held, rows)) is not None:
+                other = _with_delays(other, delay)
             self.say("estimate")
         except KeyboardInterrupt:
             status, late, other = "interrupted", np.zeros(rows.b.shape[1]), None
@@ -224,8 +226,8 @@ class _Work:
         """Positions smoothed at a frequency beyond all that the data show of the motion."""
         highest = BELOW * self.log.rate
         if self.cutoff is None:
-            return smooth(self.log, min(WIDER * min(float(np.max(smooth(self.log).cutoff)), HIGHEST), highest))
-        return smooth(self.log, min(WIDER * positive(self.cutoff, "cutoff"), highest))
+            return smooth(self.log, min(WIDE * min(float(np.max(smooth(self.log).cutoff)), HIGHEST), highest))
+        return smooth(self.log, min(WIDE * positive(self.cutoff, "cutoff"), highest))
 
     def _sized(self, rows: Rows, prior: Array) -> Rows:
         """The equations in what differs from the prior, with how large that may be."""
@@ -284,15 +286,38 @@ class _Work:
         return found
 
     def _instruments(self, samples: Samples, columns: Array, held: Array, rows: Rows) -> Rows | None:
-        """Equations of a motion that was smoothed more."""
+        """Equations of the motion smoothed more, whose noise hardly shows; as many rows as the others."""
         if self.estimator != "instrumental":
             return None
-        log = samples.smoothed.log
-        s = smooth(self.log, float(np.max(samples.smoothed.cutoff)) / WIDER)
-        first = int(np.searchsorted(log.t, s.log.t[0]))
-        raise NotImplementedError(first, columns, held, rows)
+        s = samples.smoothed
+        q, qd, qdd = smooth_rates(s.log.q, s.log.rate, np.full(s.log.q.shape[1], samples.cutoff), s.log.runs)
+        other = samples.rows(self.structure, columns, held, (q - s.q, qd - s.qd, qdd - s.qdd))
+        return replace(rows, A=other.A)
 
     # ---- the answer
+
+    def _full(self, base: Array, covariance: Array, physical: bool) -> tuple[Array, list[str]]:
+        """All parameters with these groups: the nearest to the prior, of bodies that can be if asked."""
+        structure = self.structure
+        if not physical:
+            return spread_over(structure, base), []
+        self.say("physical consistency")
+        known = np.where(structure.free, 0.0, structure.prior)
+        M = np.where(structure.free, structure.mapping, 0.0)
+        weight = np.linalg.pinv(covariance, rcond=1e-14, hermitian=True)
+        found = consistent(
+            structure.robot, M.T @ weight @ M, M.T @ weight @ (base + M @ known), prior=structure.prior,
+            names=[e.name for e in structure.extras], fixed=_fixed(structure),
+        )  # fmt: skip
+        off = np.abs(M @ (found.parameters - known) - base) / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+        words = list(found.notes)
+        if off.max(initial=0.0) > FAR:
+            name = structure.base_names[int(np.argmax(off))]
+            words.append(
+                f"parameters that bodies can have differ from the estimates by up to {off.max():.2g} standard errors,"
+                f" most in {name}"
+            )
+        return np.where(structure.free, found.parameters, structure.prior), words
 
     def _answer(
         self, rows: Rows, solution: Solution, covariance: Covariance, base_prior: Array, late: Array,
@@ -313,7 +338,8 @@ class _Work:
         undetermined = tuple(n for n, on in zip(structure.base_names, known, strict=True) if not on)
         residual = np.where(rows.used, rows.b - rows.A @ solution.x[:count], np.nan)
         whole = residual + rows.A @ base
-        values = spread_over(structure, base)
+        values, words = self._full(base, covariance.matrix[:count, :count], physical)
+        notes += words
         single = _single(structure, known)
         full_errors, full_dof = (np.array([x[k] if k is not None else np.nan for k in single]) for x in (errors, dof))
         aic, bic = information(np.nan_to_num(residual), rows, count)
@@ -340,6 +366,15 @@ class _Work:
         )
 
 
+def _fixed(structure: Structure) -> list[str]:
+    """Names of links and of joints' parameters that keep the robot's values."""
+    inertial = INERTIAL * len(structure.robot.moving_links)
+    links = structure.free[:inertial].reshape(-1, INERTIAL).any(axis=1)
+    names = [name for name, on in zip(structure.robot.moving_links, links, strict=True) if not on]
+    rest = zip(structure.robot.parameter_names[inertial:], structure.free[inertial:], strict=False)
+    return names + [name for name, on in rest if not on]
+
+
 def _with_delays(rows: Rows, delay: Array) -> Rows:
     """The equations with columns of delays after the others."""
     size = None if rows.size is None else np.append(rows.size, np.full(len(delay), LATE))
@@ -363,7 +398,9 @@ def plausible(structure: Structure, rows: Rows) -> Array:
     robot = structure.robot
     prior = robot.parameters()
     inertial = prior[: INERTIAL * len(robot.moving_links)].reshape(-1, INERTIAL)
-    masses = np.where(inertial[:, 0] > 0.0, inertial[:, 0], max(float(inertial[:, 0].sum() / max(len(inertial), 1)), 1.0))
+    masses = np.where(
+        inertial[:, 0] > 0.0, inertial[:, 0], max(float(inertial[:, 0].sum() / max(len(inertial), 1)), 1.0)
+    )
     size = np.full(len(structure.names), np.nan)
     for k, (m, own) in enumerate(zip(masses, inertial, strict=True)):
         length = max(0.1, float(np.linalg.norm(own[1:4])) / m, float(np.sqrt(max(own[[4, 7, 9]].max(), 0.0) / m)))

@@ -158,9 +158,7 @@ def _weighted(
     e = (b - A @ x).reshape(len(rows), -1)
     scores = np.einsum("tuk,tu->tk", Z.reshape(len(rows), -1, count), e) + drift
     residual = np.where(rows.used, rows.b - rows.A @ (x / scale), 0.0)
-    return Solution(
-        x / scale, bread / np.outer(scale, scale), scores * scale, residual, sigma, weight, hold * scale**2
-    )
+    return Solution(x / scale, bread / np.outer(scale, scale), scores * scale, residual, sigma, weight, hold * scale**2)
 
 
 def _lagrange(G: Array, g: Array, bb: float, N: Array, n: Array) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from linkwise.errors import InputError
 from linkwise.identification.structure import State, Structure
 from linkwise.motion.log import Log
-from linkwise.motion.smoothing import Smoothed, smooth
+from linkwise.motion.smoothing import Smoothed, smooth_rates
 from linkwise.motion.spectrum import gain
 from linkwise.motion.trajectory import Array
 
@@ -23,6 +23,7 @@ UNSURE = 2.0  # times by which friction at reversals is taken to be less sure th
 NEAR = 4.0  # times a frequency, up to where noise is measured
 HIGH = 0.3  # of the rate, likewise: beyond, interpolation has taken from it
 SHORT = 64  # rows of a run that tells no noise
+WIDE = 2.0  # positions are smoothed at so many times the cutoff of the low-pass
 BLOCK = 4096  # rows of the log whose columns are held at once
 
 
@@ -196,12 +197,7 @@ class Samples:
         s = self.smoothed
         rng = np.random.default_rng(seed)
         noise = rng.normal(size=s.log.q.shape) * self.noise
-        log = replace(s.log, q=noise, qd=None)
-        # ends are cut once more: the noise is as long as the motion, with its ends repeated
-        found = smooth(log, float(np.max(s.cutoff)))
-        lost = (len(noise) - len(found.q)) // 2
-        pad = ((lost, len(noise) - len(found.q) - lost), (0, 0))
-        return tuple(np.pad(x, pad, mode="wrap") for x in (found.q, found.qd, found.qdd))
+        return tuple(smooth_rates(noise, s.log.rate, np.full(noise.shape[1], WIDE * self.cutoff), s.log.runs))
 
 
 def noise_level(log: Log, frequency: float) -> Array:

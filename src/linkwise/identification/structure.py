@@ -167,7 +167,9 @@ class Structure:
         while at not in self.robot.moving_links:
             at = next((j.parent for j in self.robot.joints if j.child == at), "")
             if not at:
-                raise InputError(f"payload {self.payload!r}: expected a frame or link that moves, got one that does not.")
+                raise InputError(
+                    f"payload {self.payload!r}: expected a frame or link that moves, got one that does not."
+                )
         return at
 
     @cached_property

@@ -17,7 +17,6 @@ import robots
 
 import linkwise as lw
 from linkwise.identification.experiment import simulated_log
-from linkwise.identification.statistics import error_of
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 SEEDS = 50

@@ -21,7 +21,6 @@ def main() -> None:
     import elastic
     import float32
     import forward_dynamics
-    import identification
     import inverse_dynamics
     import large
     import limit
@@ -37,6 +36,7 @@ def main() -> None:
     import tools
 
     import export
+    import identification
     import planning
     import platforms
     import view

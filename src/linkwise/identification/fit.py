@@ -91,7 +91,7 @@ class Fit:
         return load_of(self.structure, self.base, self.covariance)
 
     def predict(self, log: Log) -> Array:
-        """(rows, nu) torques of the model along a log's positions; NaN at the ends of runs, where smoothing has none."""
+        """(rows, nu) torques of the model along a log's positions; NaN at ends of runs, which smoothing cuts."""
         found = np.full((len(log), log.robot.nu), np.nan)
         measured = log.tau
         for run, source in zip(log.runs, log.sources, strict=True):

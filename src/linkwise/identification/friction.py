@@ -23,14 +23,14 @@ Trial = Callable[[float], Array]
 def searched(samples: Samples, structure: Structure, rows: Rows) -> Structure:
     """The structure with the best distances of presliding and the best speeds of Stribeck's friction.
 
-    `rows` have the structure's columns, perhaps with others after them. For each drive every candidate's column is tried beside all other columns, whose parameters are free; where none
-    is better by more than chance, there is none.
+    `rows` have the structure's columns, perhaps with others after them. For each drive every candidate's column is
+    tried beside all other columns, whose parameters are free; where none is better by more than chance, there is none.
     """
     kept = [structure.names[k] for k in structure.kept]
     state, _ = samples.state(structure)
     log = samples.smoothed.log
     if "presliding" in structure.friction:
-        found = {}
+        found: dict[str, float] = {}
         for axis in structure.axes:
             span = float(np.ptp(axis.speed(samples.smoothed.q[:, : structure.robot.nv]))) or 1.0
 
@@ -47,12 +47,12 @@ def searched(samples: Samples, structure: Structure, rows: Rows) -> Structure:
         for axis in structure.axes:
             top = float(np.abs(axis.speed(state.qd)).max()) or 1.0
 
-            def trial(speed: float, axis: Axis = axis) -> Array:
+            def decayed(speed: float, axis: Axis = axis) -> Array:
                 v = axis.speed(state.qd)
                 return samples.column(structure.sign(axis, state) * np.exp(-((v / speed) ** 2)))
 
             column = f"{axis.name}.stribeck"
-            speeds[axis.name] = _best(rows, axis, kept, column, trial, SPEEDS * top) or SPEEDS[5] * top
+            speeds[axis.name] = _best(rows, axis, kept, column, decayed, SPEEDS * top) or float(SPEEDS[5]) * top
         structure = replace(structure, stribeck=speeds)
     return structure
 

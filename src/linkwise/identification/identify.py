@@ -327,7 +327,7 @@ class _Work:
         names = tuple(n.removeprefix("tau.") for n in column_names(structure.robot, "tau"))
         base = base_prior + solution.x[:count]
         se = np.sqrt(np.maximum(np.diag(covariance.matrix), 0.0))
-        known = se[:count] < SURE * rows.size
+        known = se[:count] < SURE * np.asarray(rows.size)
         errors, dof = np.where(known, se[:count], np.nan), np.where(known, covariance.dof[:count], np.nan)
         own = Covariance(covariance.matrix[np.ix_(known, known)], covariance.dof[:count][known])
         delay_errors = np.full(len(names), np.nan)
@@ -429,7 +429,7 @@ def spread_over(structure: Structure, base: Array) -> Array:
     return np.asarray(np.where(free, structure.prior + step, structure.prior))
 
 
-def _single(structure: Structure, known: Array) -> list[int | None]:
+def _single(structure: Structure, known: Any) -> list[int | None]:
     """For each parameter the group that it is alone in, where the data determine that."""
     found: list[int | None] = [None] * len(structure.names)
     for k, row in enumerate(structure.mapping):

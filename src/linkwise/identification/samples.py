@@ -155,8 +155,7 @@ class Samples:
         log, low_pass = self.smoothed.log, self.low_pass
         state, doubt = self.state(structure)
         if move is not None:
-            new = (x + d for x, d in zip((state.q, state.qd, state.qdd), move, strict=True))
-            state = replace(state, **dict(zip(("q", "qd", "qdd"), new, strict=True)))
+            state = replace(state, q=state.q + move[0], qd=state.qd + move[1], qdd=state.qdd + move[2])
         parts: list[tuple[Array, ...]] = []
         for k, run in enumerate(log.runs):
             for piece, middles in low_pass.blocks(run):

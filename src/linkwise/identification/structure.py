@@ -173,7 +173,7 @@ class Structure:
         return at
 
     @cached_property
-    def free(self) -> Array:
+    def free(self) -> Any:
         """(columns,) which parameters are unknown."""
         words = {f".{w}": w in self.friction for w in OWN}
         words |= {f".motor_{w}": w in self.friction for w in OWN} | {".rotor": self.rotors and not self.payload}
@@ -188,7 +188,7 @@ class Structure:
         return np.array(found + [True] * len(self.extras))
 
     @cached_property
-    def _grouped(self) -> tuple[Array, Array]:
+    def _grouped(self) -> tuple[Any, Array]:
         """Places of columns that lead a group, and the mapping onto the groups, from columns at random states."""
         robot, rng = self.robot, np.random.default_rng(0)
         count, inertial = len(self.names), INERTIAL * len(self.robot.moving_links)
@@ -202,7 +202,7 @@ class Structure:
         return kept, mapping
 
     @cached_property
-    def kept(self) -> Array:
+    def kept(self) -> Any:
         """Places of columns that lead a group."""
         return self._grouped[0]
 

@@ -100,7 +100,7 @@ def base_parameters(robot: Robot, *, among: Iterable[str] | None = None, seed: i
 def sum_of(row: NDArray[np.float64], first: int, names: Sequence[str]) -> str:
     """A group in words: "forearm.mcx + 0.6 hand.m"."""
     terms = [names[first]]
-    for k in np.flatnonzero(row):
+    for k in np.flatnonzero(row).tolist():
         if k != first:
             size = abs(row[k])
             factor = "" if size == 1.0 else f"{size:.6g} "

@@ -103,7 +103,8 @@ class Fit:
                 continue
             first = run.start + int(np.searchsorted(log.t[run], s.log.t[0]))
             rows = slice(first, first + len(s.q))
-            state = State(s.q, s.qd, s.qdd, None if measured is None else measured[rows], s.log.others)
+            tau = None if measured is None else measured[rows]
+            state = State(s.q, s.qd, s.qdd, tau, s.log.others, wrenches=s.log.wrenches)
             tau = self._torques(self.structure.with_friction(state, s.log.runs, log.rate)[0])
             late = self.delay.values * log.rate
             at = np.arange(len(tau))
@@ -115,7 +116,7 @@ class Fit:
         size, parts = 4096, []
         for k in range(0, len(state.q), size):
             some = state.rows(slice(k, k + size))
-            parts.append(self.structure.columns(some) @ self.parameters.values + self.structure.springs(some))
+            parts.append(self.structure.columns(some) @ self.parameters.values + self.structure.known(some))
         return np.concatenate(parts)
 
     def error(self, log: Log) -> Error:

@@ -9,17 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.identification.covariance import Covariance, robust
 from linkwise.identification.estimates import Estimates
 from linkwise.identification.fit import Fit
 from linkwise.identification.friction import searched
+from linkwise.identification.gains import calibrated
 from linkwise.identification.least_squares import ESTIMATORS, Solution, solve
 from linkwise.identification.physical import consistent
 from linkwise.identification.samples import WIDE, Rows, Samples, measured_torques, noise_level, spread_of
 from linkwise.identification.statistics import error_of, information, whiteness
 from linkwise.identification.structure import INERTIAL, Structure, laws
+from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names
 from linkwise.motion.log import Log
 from linkwise.motion.smoothing import Smoothed, smooth, smooth_rates
@@ -184,7 +187,7 @@ class _Work:
         cutoff = float(np.max(s.cutoff)) / WIDE
         noise_of = noise_level(s.log, WIDE * cutoff)
         step = 1.0 / s.log.rate if self.delays else 0.0
-        samples = Samples(s, measured_torques(s.log, self.gains), cutoff, noise_of, step)
+        samples = Samples(s, self._measured(s, cutoff, noise_of, notes), cutoff, noise_of, step)
         if self.structure.robot.nq == self.structure.robot.nv:
             spread = spread_of(noise_of, s.log.rate, WIDE * cutoff)
             self.structure = replace(self.structure, spread=spread)
@@ -228,6 +231,24 @@ class _Work:
         if self.cutoff is None:
             return smooth(self.log, min(WIDE * min(float(np.max(smooth(self.log).cutoff)), HIGHEST), highest))
         return smooth(self.log, min(WIDE * positive(self.cutoff, "cutoff"), highest))
+
+    def _measured(self, s: Smoothed, cutoff: float, noise: Array, notes: list[str]) -> Array:
+        """Torques, or currents with gains, which are found where none are given."""
+        log, structure = s.log, self.structure
+        if log.current is None or log.tau is not None or self.gains is not None:
+            return measured_torques(log, self.gains)
+        self.say("gains")
+        first = Samples(s, log.current, cutoff, noise)
+        tau = np.asarray(compile(structure.robot, inverse_dynamics)(s.q, s.qd, s.qdd))
+        self.gains = calibrated(first, structure, log.current, tau)
+        sure = int(np.nanargmax(np.where(np.isfinite(self.gains), np.mean(tau**2, axis=0), np.nan)))
+        name = column_names(log.robot, "tau")[sure].removeprefix("tau.")
+        notes.append(
+            f"gains of the drives are not known: that of {name} was taken as {self.gains[sure]:.4g} N m/A, by which the"
+            " robot as given moves best, and sets the scale of all; the others are those that agree with it. Intervals"
+            " take the gains for granted. Give gains="
+        )
+        return measured_torques(log, self.gains)
 
     def _sized(self, rows: Rows, prior: Array) -> Rows:
         """The equations in what differs from the prior, with how large that may be."""
@@ -410,8 +431,7 @@ def plausible(structure: Structure, rows: Rows) -> Array:
     column = np.sqrt(np.mean(rows.A**2, axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         other = np.nanmax(np.where(column > 0.0, torque[:, None] / column, np.nan), axis=0)
-    lead = np.isnan(size[structure.kept])
-    return np.where(lead, np.nan_to_num(other), group)
+    return np.where(np.isnan(size[structure.kept]), np.nan_to_num(other), group)
 
 
 def spread_over(structure: Structure, base: Array) -> Array:

@@ -15,6 +15,7 @@ from linkwise.motion.log import Log
 from linkwise.motion.smoothing import Smoothed, smooth_rates
 from linkwise.motion.spectrum import gain
 from linkwise.motion.trajectory import Array
+from linkwise.robot.coordinates import drive_slots
 
 SIDE = 1.5  # periods of the cutoff on either side of the low-pass's middle
 KAISER = 6.0  # its window
@@ -24,6 +25,7 @@ NEAR = 4.0  # times a frequency, up to where noise is measured
 HIGH = 0.3  # of the rate, likewise: beyond, interpolation has taken from it
 SHORT = 64  # rows of a run that tells no noise
 WIDE = 2.0  # positions are smoothed at so many times the cutoff of the low-pass
+FLOATING = 6  # numbers of a free body
 BLOCK = 4096  # rows of the log whose columns are held at once
 
 
@@ -143,7 +145,7 @@ class Samples:
     def state(self, structure: Structure) -> tuple[State, Array]:
         """The motion with which way friction pushes, and by how much that is unsure."""
         s = self.smoothed
-        state = State(s.q, s.qd, s.qdd, self.measured, s.log.others)
+        state = State(s.q, s.qd, s.qdd, self.measured, s.log.others, wrenches=s.log.wrenches)
         return structure.with_friction(state, s.log.runs, s.log.rate, self.step)
 
     @property
@@ -160,7 +162,7 @@ class Samples:
         for k, run in enumerate(log.runs):
             for piece, middles in low_pass.blocks(run):
                 Y = structure.columns(state.rows(piece))
-                known = Y @ held + structure.springs(state.rows(piece))
+                known = Y @ held + structure.known(state.rows(piece))
                 A = low_pass(np.take(Y, columns, axis=2), piece.start, middles)
                 b = low_pass(self.measured[piece] - known, piece.start, middles)
                 unsure = UNSURE * low_pass(doubt[piece], piece.start, middles)
@@ -227,12 +229,19 @@ def spread_of(noise: Array, rate: float, cutoff: float) -> Array:
 
 
 def measured_torques(log: Log, gains: Array | None) -> Array:
-    """(rows, nu) torques of the log, or its currents times gains; NaN where there are neither."""
+    """(rows, nu) torques of the log, or its currents times gains; NaN where there are neither.
+
+    Nothing drives a floating base: its six numbers are zero where they were not measured.
+    """
     nu = log.robot.nu
-    tau = np.full((len(log), nu), np.nan) if log.tau is None else log.tau
+    tau = np.full((len(log), nu), np.nan) if log.tau is None else log.tau.copy()
     if log.current is not None and gains is not None:
         tau = np.where(np.isnan(tau), log.current * gains, tau)
     if not np.isfinite(tau).any():
         remedy = "Give gains=, torque per ampere by drive" if log.current is not None else "Give columns tau.<drive>"
         raise InputError(f"log of {log.robot.name!r}: expected measured torques, got none. {remedy}.")
+    for slot in drive_slots(log.robot).values():
+        own = slice(slot.v, slot.v + slot.nv)
+        if slot.nv == FLOATING and np.isnan(tau[:, own]).all():
+            tau[:, own] = 0.0
     return tau

@@ -64,13 +64,13 @@ class State:
     tau: Array | None = None
     others: Mapping[str, Array] = field(default_factory=dict)
     push: Mapping[str, Array] = field(default_factory=dict)  # which way friction pushes, by axis, -1 to 1
+    wrenches: Mapping[str, Array] = field(default_factory=dict)  # on the robot, by frame
 
     def rows(self, piece: slice) -> State:
         """Some rows."""
         tau = None if self.tau is None else self.tau[piece]
-        others = {k: x[piece] for k, x in self.others.items()}
-        push = {k: x[piece] for k, x in self.push.items()}
-        return State(self.q[piece], self.qd[piece], self.qdd[piece], tau, others, push)
+        named = [{k: x[piece] for k, x in part.items()} for part in (self.others, self.push, self.wrenches)]
+        return State(self.q[piece], self.qd[piece], self.qdd[piece], tau, named[0], named[1], named[2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ class Structure:
 
     @cached_property
     def prior(self) -> Array:
-        """The robot's values, and zero for extra columns; of friction that is not in the structure zero too."""
+        """The robot's values, and zero for extra columns."""
         return np.concatenate([self.robot.parameters(), np.zeros(len(self.extras))])
 
     @cached_property
@@ -233,13 +233,19 @@ class Structure:
                 extra[:, u, k] = r * column
         return np.concatenate([Y, extra], axis=2)
 
-    def springs(self, state: State) -> Array | float:
-        """Torques that no parameter stands for (rows, nu)."""
-        if not any(j.spring or j.is_elastic for j in self.robot.joints):
+    def known(self, state: State) -> Array | float:
+        """Torques that no parameter stands for (rows, nu): of springs, and against measured wrenches."""
+        motion = (state.q, state.qd, state.qdd)
+        idle, pushed = self._frictionless, tuple(state.wrenches)
+        elastic = any(j.spring or j.is_elastic for j in self.robot.joints)
+        if not elastic and not pushed:
             return 0.0
-        idle = self._frictionless
-        whole = compile(idle, inverse_dynamics)(state.q, state.qd, state.qdd)
-        return np.asarray(whole - compile(idle, regressor)(state.q, state.qd, state.qdd) @ idle.parameters())
+        free = compile(idle, inverse_dynamics)(*motion)
+        found = free - compile(idle, regressor)(*motion) @ idle.parameters() if elastic else np.zeros_like(free)
+        if pushed:
+            six = np.stack([state.wrenches[frame] for frame in pushed], axis=1)
+            found = found + compile(idle, inverse_dynamics, external=pushed)(*motion, six) - free
+        return np.asarray(found)
 
     @cached_property
     def _kernel(self) -> Any:

@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -117,10 +118,13 @@ def test_a_load_is_found_although_friction_is_wrong_by_a_tenth() -> None:
 
 
 def test_what_the_data_do_not_determine_is_named_and_left() -> None:
-    still = simulated_log(RR, 20.0)
-    q = still.q.copy()
-    q[:, 1] = 0.3 + 1e-5 * np.random.default_rng(0).normal(size=len(q))
-    moving = Log(RR, still.t, q, tau=still.tau)
+    rng, clean = np.random.default_rng(0), simulated_log(RR, 20.0, noise_q=0.0)
+    q = clean.q.copy()
+    q[:, 1] = 0.3
+    qd = np.gradient(q, 1.0 / clean.rate, axis=0, edge_order=2)
+    tau = lw.compile(RR).inverse_dynamics(q, qd, np.gradient(qd, 1.0 / clean.rate, axis=0, edge_order=2))
+    noise = rng.normal(size=(2, *q.shape))
+    moving = Log(RR, clean.t, q + 1e-5 * noise[0], tau=tau + 0.01 * noise[1])
     guess = with_friction(lw.load("rr"), 2.0)
     fit = lw.identify(guess, moving, physical=False)
     assert "joint2.viscous" in fit.undetermined
@@ -189,7 +193,7 @@ def test_a_measured_wrench_pushes_the_robot() -> None:
 
 
 def test_ctrl_c_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    import linkwise.identification.identify as module
+    module = import_module("linkwise.identification.identify")
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

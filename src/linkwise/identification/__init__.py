@@ -4,7 +4,6 @@ from linkwise.identification.estimates import Estimate as Estimate
 from linkwise.identification.estimates import Estimates as Estimates
 from linkwise.identification.experiment import simulated_log as simulated_log
 from linkwise.identification.fit import Fit as Fit
-from linkwise.identification.identify import identify as identify
 from linkwise.identification.nonlinear import NonlinearFriction as NonlinearFriction
 from linkwise.identification.nonlinear import nonlinear_friction as nonlinear_friction
 from linkwise.identification.output_error import OutputError as OutputError

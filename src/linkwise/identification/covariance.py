@@ -85,7 +85,7 @@ def _waves(rows: Rows) -> Array:
 
 def cosines(rows: int) -> int:
     """How many waves make a long-run covariance from so many rows."""
-    return int(max(min(LEAST, rows - 1), min(SHARE * rows ** (2.0 / 3.0), rows / 3)))
+    return int(max(min(LEAST, rows - 1), min(SHARE * rows ** (2.0 / 3.0) + 1e-9, rows / 3)))
 
 
 def period(rows: Rows) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
@@ -37,6 +37,7 @@ HIGHEST = 20.0  # Hz: of the low-pass, unless another is given
 BELOW = 0.45  # of the log's rate: of the smoothing
 SURE = 0.5  # of what a parameter may well be: a standard error above tells nothing
 LATE = 0.1  # s: a delay may well be
+LEAST = 0.05  # of a drive's torque that Coulomb friction may well be, where it is at rest
 TRUSTED = 3  # rounds in which friction that is unsure is found
 DELAYS = 6  # rounds in which a delay is found
 STILL = 1e-6  # s: a change of the delay that ends them
@@ -173,6 +174,7 @@ class _Work:
     cutoff: float | None
     estimator: str
     line: StatusLine | None
+    _prior: Array = field(default_factory=lambda: np.zeros(0))
 
     def say(self, words: str) -> None:
         if self.line is not None:
@@ -191,9 +193,19 @@ class _Work:
         if self.structure.robot.nq == self.structure.robot.nv:
             spread = spread_of(noise_of, s.log.rate, WIDE * cutoff)
             self.structure = replace(self.structure, spread=spread)
+        there = {a.name: f"temperature.{a.name}" for a in self.structure.axes}
+        there = {name: channel for name, channel in there.items() if channel in s.log.others}
+        if "temperature" in self.structure.friction:
+            if not there:
+                raise InputError(
+                    "friction 'temperature': expected columns such as temperature.elbow in the log, got none of"
+                    f" {', '.join(f'temperature.{a.name}' for a in self.structure.axes)}. Name them so."
+                )
+            self.structure = replace(self.structure, channels=there)
         structure = self.structure
         held = np.where(structure.free, 0.0, structure.prior)
         base_prior = structure.mapping @ np.where(structure.free, structure.prior, 0.0)
+        self._prior = base_prior
         self.say("columns")
         rows = samples.rows(structure, structure.kept, held)
         rows = self._sized(rows, base_prior)
@@ -202,14 +214,12 @@ class _Work:
         delay = np.zeros((0, *rows.b.shape))
         try:
             self.say("delay")
-            raw, (rows, late, delay) = rows, self._delayed(samples, self._trusted(rows), base_prior)
+            raw = rows
+            rows, late, delay = self._delayed(samples, self._trusted(raw), base_prior)
             if {"presliding", "stribeck"} & set(structure.friction):
                 self.say("friction")
-                self.structure = searched(samples, structure, _with_delays(self._trusted(rows), delay))
-            if self.structure is not structure:
+                rows, late, delay = self._with_laws(samples, raw, held, base_prior, (rows, late, delay))
                 structure = self.structure
-                raw = self._sized(samples.rows(structure, structure.kept, held), base_prior)
-                rows, late, delay = self._delayed(samples, self._trusted(raw), base_prior)
             rows = self._trusted(rows)
             self.say("noise")
             if self._noisy(noise_of):
@@ -259,19 +269,39 @@ class _Work:
         """The equations, of which those count less in which a drive reverses or rests."""
         structure = self.structure
         names = [structure.names[k] for k in structure.kept]
-        coulomb = np.zeros(rows.b.shape[1])
+        torque = np.sqrt(np.mean((rows.b + rows.A @ self._prior) ** 2, axis=0))
+        coulomb = LEAST * torque if "coulomb" in structure.friction else np.zeros(rows.b.shape[1])
         for _ in range(TRUSTED):
             found = solve(rows, "weighted")
             for axis in structure.axes:
                 if f"{axis.name}.coulomb" in names:
                     k = names.index(f"{axis.name}.coulomb")
-                    coulomb[axis.u[0][0]] = found.x[k] + structure.prior[structure.kept[k]]
+                    before, u = structure.prior[structure.kept[k]], axis.u[0][0]
+                    coulomb[u] = max(found.x[k] + before, before, LEAST * torque[u])
             rows = rows.trusting(coulomb, np.diag(found.sigma))
         return rows
 
+    def _with_laws(
+        self, samples: Samples, raw: Rows, held: Array, prior: Array, now: tuple[Rows, Array, Array]
+    ) -> tuple[Rows, Array, Array]:
+        """Equations, delays and their columns with the best laws of friction, if these explain more than delays do."""
+        structure = self.structure
+        trusted = self._trusted(raw)
+        slope = self._delayed(samples, trusted, prior, rounds=0)[2]
+        self.structure = searched(samples, structure, _with_delays(trusted, slope))
+        if self.structure is structure:
+            return now
+        new = self._sized(samples.rows(self.structure, self.structure.kept, held), prior)
+        then = self._delayed(samples, self._trusted(new), prior)
+        worth = [information(solve(x[0], "weighted").residual, x[0], 0)[1] for x in (now, then)]
+        if "stribeck" in structure.friction or worth[1] < worth[0]:
+            return then
+        self.structure = structure
+        return now
+
     # ---- delay of torques against positions
 
-    def _delayed(self, samples: Samples, rows: Rows, prior: Array) -> tuple[Rows, Array, Array]:
+    def _delayed(self, samples: Samples, rows: Rows, prior: Array, rounds: int = DELAYS) -> tuple[Rows, Array, Array]:
         """The equations with torques brought forward, the delay of each drive, and its columns (delays, rows, nu)."""
         nu = rows.b.shape[1]
         late = np.zeros(nu)
@@ -279,7 +309,7 @@ class _Work:
             return rows, late, np.zeros((0, *rows.b.shape))
         groups = np.eye(nu)[rows.used.any(axis=0)] if self.delays == "drive" else np.ones((1, nu))
         new, found = rows, solve(rows, "weighted")
-        for _ in range(DELAYS):
+        for _ in range(rounds):
             found = solve(new, "weighted", start=found)
             columns = -_slope(new, new.A @ (found.x + prior))[None] * groups[:, None, :]
             step = solve(_with_delays(new, columns), "weighted", start=found).x[-len(groups) :] @ groups
@@ -348,7 +378,7 @@ class _Work:
         names = tuple(n.removeprefix("tau.") for n in column_names(structure.robot, "tau"))
         base = base_prior + solution.x[:count]
         se = np.sqrt(np.maximum(np.diag(covariance.matrix), 0.0))
-        known = se[:count] < SURE * np.asarray(rows.size)
+        known = (se[:count] < SURE * np.asarray(rows.size)) & ~solution.lost[:count]
         errors, dof = np.where(known, se[:count], np.nan), np.where(known, covariance.dof[:count], np.nan)
         own = Covariance(covariance.matrix[np.ix_(known, known)], covariance.dof[:count][known])
         delay_errors = np.full(len(names), np.nan)
@@ -429,6 +459,12 @@ def plausible(structure: Structure, rows: Rows) -> Array:
     group = np.sqrt(np.nansum((structure.mapping * np.nan_to_num(size)) ** 2, axis=1))
     torque = np.sqrt(np.sum(rows.b**2, axis=0) / np.maximum(rows.used.sum(axis=0), 1))
     column = np.sqrt(np.mean(rows.A**2, axis=0))
+    laws = np.array([structure.names[k].rpartition(".")[2] for k in structure.kept])
+    for law in set(laws[np.isnan(size[structure.kept])]):  # a joint that hardly moves tells nothing of its friction
+        same = laws == law
+        column[:, same] = np.where(
+            column[:, same] > 0.0, np.maximum(column[:, same], column[:, same].max() / 10.0), 0.0
+        )
     with np.errstate(divide="ignore", invalid="ignore"):
         other = np.nanmax(np.where(column > 0.0, torque[:, None] / column, np.nan), axis=0)
     return np.where(np.isnan(size[structure.kept]), np.nan_to_num(other), group)

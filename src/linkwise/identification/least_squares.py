@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ ROUNDS = 12  # of reweighting, at most
 SETTLED = 1e-4  # relative change of weights with which reweighting ends
 RARE = 1e-3  # share of rows of a normal distribution that count less, as outliers would
 FLAT = 1e-14  # curvature, of the largest, below which a direction is left out
+NOISY = 0.5  # of a column's power: noise of positions, from which on it tells nothing
 SHRUNK = 0.02  # correlations between drives are taken smaller by this, so that they can be inverted
 
 ESTIMATORS = {
@@ -36,6 +38,7 @@ class Solution:
         residual: (rows, nu); zero where an equation does not count.
         sigma: (nu, nu) covariance of the residuals.
         weight: (rows,) how much each row counts; below one for outliers.
+        lost: (columns,) whether a column is mostly noise, so that its parameter is left as it was.
         hold: (columns,) the inverse variance with which each parameter is held where the data do not tell.
     """
 
@@ -46,6 +49,7 @@ class Solution:
     sigma: Array
     weight: Array
     hold: Array
+    lost: Any
 
 
 def solve(
@@ -79,7 +83,7 @@ def _spread(residual: Array, used: Array, weight: Array, estimator: str) -> tupl
     """The covariance of residuals between drives, and the weights of rows that are no outliers."""
     from scipy.special import chdtri
 
-    counted = used * weight[:, None] ** 0.5
+    counted = used * weight[:, None]
     e = residual * counted
     pairs = np.maximum(counted.T @ counted, 1.0)
     sigma = (e.T @ e) / pairs
@@ -137,6 +141,7 @@ def _weighted(
     scale = np.where(scale > 0.0, scale, 1.0)
     A /= scale
     Z, G, g, drift = A, A.T @ A, A.T @ b, np.zeros(count)
+    lost = np.zeros(count, dtype=bool)
     if estimator == "instrumental" and other is not None:
         Z = white(other.A).reshape(-1, count) / scale
         G, g = Z.T @ A, Z.T @ b
@@ -145,9 +150,11 @@ def _weighted(
         N = sum(m.T @ m for m in moved) / len(moved) - G
         n = sum(m.T @ b for m in moved) / len(moved) - g
         ratio = _lagrange(G, g, float(b @ b), N, n) if estimator == "total" else 1.0
+        lost = np.diag(N) > NOISY * np.diag(G)
         G, g = G - ratio * N, g - ratio * n
     hold = np.zeros(count) if rows.size is None else 1.0 / (rows.size * scale) ** 2
     G = G + np.diag(hold)
+    G[lost], G[:, lost], g[lost] = 0.0, 0.0, 0.0
     bread = np.linalg.pinv(G, rcond=FLAT)
     x = bread @ g
     if not noise:
@@ -158,7 +165,8 @@ def _weighted(
     e = (b - A @ x).reshape(len(rows), -1)
     scores = np.einsum("tuk,tu->tk", Z.reshape(len(rows), -1, count), e) + drift
     residual = np.where(rows.used, rows.b - rows.A @ (x / scale), 0.0)
-    return Solution(x / scale, bread / np.outer(scale, scale), scores * scale, residual, sigma, weight, hold * scale**2)
+    shape = np.outer(scale, scale)
+    return Solution(x / scale, bread / shape, scores * scale, residual, sigma, weight, hold * scale**2, lost)
 
 
 def _lagrange(G: Array, g: Array, bb: float, N: Array, n: Array) -> float:

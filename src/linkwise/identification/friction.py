@@ -26,7 +26,7 @@ def searched(samples: Samples, structure: Structure, rows: Rows) -> Structure:
     `rows` have the structure's columns, perhaps with others after them. For each drive every candidate's column is
     tried beside all other columns, whose parameters are free; where none is better by more than chance, there is none.
     """
-    kept = [structure.names[k] for k in structure.kept]
+    kept = {structure.names[k]: float(structure.prior[k]) for k in structure.kept}
     state, _ = samples.state(structure)
     log = samples.smoothed.log
     if "presliding" in structure.friction:
@@ -57,15 +57,17 @@ def searched(samples: Samples, structure: Structure, rows: Rows) -> Structure:
     return structure
 
 
-def _best(rows: Rows, axis: Axis, names: list[str], column: str, trial: Trial, candidates: Array) -> float:
+def _best(rows: Rows, axis: Axis, names: dict[str, float], column: str, trial: Trial, candidates: Array) -> float:
     """The candidate whose column explains most in place of the present one; zero if that is hardly more."""
     if column not in names:
         return 0.0
-    others = np.arange(rows.A.shape[2]) != names.index(column)
-    left = rows.take(others)
+    place = list(names).index(column)
+    others = np.arange(rows.A.shape[2]) != place
+    # the equations are in what differs from the prior, which has some of this friction already
+    left = replace(rows.take(others), b=rows.b + names[column] * rows.A[:, :, place])
     solution = solve(left, "weighted")
     u = axis.u[0][0]
-    now = _explained(left, solution, u, rows.A[:, u, ~others][:, 0])
+    now = _explained(left, solution, u, rows.A[:, u, place])
     gains = [_explained(left, solution, u, trial(x)) for x in candidates]
     k = int(np.argmax(gains))
     return float(candidates[k]) if gains[k] > now + WORTH else 0.0

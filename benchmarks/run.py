@@ -42,6 +42,7 @@ def main() -> None:
     import tools
 
     import export
+    import identification
     import planning
     import platforms
     import view
@@ -69,6 +70,7 @@ def main() -> None:
         "walking": walking.run,
         "elastic": elastic.run,
         "large": large.run,
+        "identification": identification.run,
         "loading": loading.run,
         "startup": startup.run,
         "view": view.run,

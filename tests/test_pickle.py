@@ -184,6 +184,10 @@ def fitted():
     return lw.identification.nonlinear_friction(["a"], v, np.tanh(v / 0.3), v[:, :, None], {"a": "tanh"})
 
 
+def identified():
+    return lw.identify(lw.load("rr"), lw.identification.simulated_log(lw.load("rr"), 10.0))
+
+
 def swung():
     robot = lw.load("rr")
     q = np.sin(np.arange(40)[:, None] / 10.0 + [0.0, 1.0])
@@ -367,6 +371,7 @@ ONES = {
     ),
     "consistent parameters": (lambda: [weighed(), fitted()], lambda both: [both[0], both[1].values()]),
     "output error": (swung, lambda x: [x.values, x.errors, x.robot]),
+    "fit": (identified, lambda x: [x.base.values, x.parameters.errors, x.robot]),
     "plan": (planned, lambda p: (p.q(0.1), p.tau(0.1), p.largest_violation, p.duals, p.status, p.duration, p.terms)),
     "exciting motion": (
         excited,

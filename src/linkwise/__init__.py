@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for;
     from linkwise.formats.registry import list_robots as list_robots
     from linkwise.formats.registry import load as load
     from linkwise.formats.registry import save as save
+    from linkwise.identification.identify import identify as identify
     from linkwise.kernel.base_parameters import base_parameters as base_parameters
     from linkwise.kernel.compile import compile as compile
     from linkwise.kernel.dynamics import Dynamics as Dynamics
@@ -98,6 +99,7 @@ _HOMES = {
         pose regressor
     """,
     "linkwise.errors": "InputError LinkwiseError ModelError SimulationError UnknownNameError",
+    "linkwise.identification.identify": "identify",
     "linkwise.kernel.base_parameters": "base_parameters",
     "linkwise.kernel.compile": "compile",
     "linkwise.kernel.dynamics": "Dynamics",

@@ -17,6 +17,7 @@ from linkwise.cli.convert import convert
 from linkwise.cli.excite import excite
 from linkwise.cli.export import export
 from linkwise.cli.formulas import formulas
+from linkwise.cli.identify import identify
 from linkwise.cli.info import info
 from linkwise.cli.live import show
 from linkwise.cli.log import log
@@ -90,6 +91,7 @@ def cli() -> None:
       linkwise info arm.urdf                           what is in this robot?
       linkwise torque arm.urdf swing.csv --plot a.png  torques along a motion
       linkwise log measured.csv --plot log.png         what did the sensors measure?
+      linkwise identify arm.urdf measured.csv          its inertias and friction from a log
       linkwise simulate arm.urdf --plot fall.png       how does it move, left alone?
       linkwise plan rr fast.toml --plot fast.png       how should it move?
       linkwise excite arm.urdf -o excite.csv           which motion tells most about it?
@@ -114,9 +116,8 @@ def reproduce(arguments: tuple[str, ...]) -> None:
 
 
 COMMANDS = (
-    info, torque, log, simulate, plan, excite, walk, view, show, formulas, export, check, convert, robots, bench,
-    completion,
-    reproduce,
+    info, torque, log, identify, simulate, plan, excite, walk, view, show, formulas, export, check, convert, robots,
+    bench, completion, reproduce,
 )  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

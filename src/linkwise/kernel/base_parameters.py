@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.algorithms.regressor import regressor
-from linkwise.errors import LinkwiseError
+from linkwise.errors import LinkwiseError, UnknownNameError
 from linkwise.kernel.compile import compile
 from linkwise.kernel.kernel import Kernel
 from linkwise.robot.leading import refuse_wheels
@@ -52,17 +52,8 @@ class BaseParameters:
     @property
     def names(self) -> tuple[str, ...]:
         """Each group as a sum of the robot's parameters."""
-        return tuple(" ".join(self._terms(row, k)) for row, k in zip(self.mapping, self.kept, strict=True))
-
-    def _terms(self, row: NDArray[np.float64], first: int) -> list[str]:
         names = self.robot.parameter_names
-        terms = [names[first]]
-        for k in np.flatnonzero(row):
-            if k != first:
-                size = abs(row[k])
-                factor = "" if size == 1.0 else f"{size:.6g} "
-                terms.append(f"{'-' if row[k] < 0 else '+'} {factor}{names[k]}")
-        return terms
+        return tuple(sum_of(row, int(k), names) for row, k in zip(self.mapping, self.kept, strict=True))
 
     def _repr_html_(self) -> str:
         """The card of a notebook: the groups and their values."""
@@ -78,7 +69,7 @@ class BaseParameters:
         return self._kernel(q, qd, qdd)[..., self.kept]
 
 
-def base_parameters(robot: Robot, *, among: Sequence[int] | None = None, seed: int = 0) -> BaseParameters:
+def base_parameters(robot: Robot, *, among: Iterable[str] | None = None, seed: int = 0) -> BaseParameters:
     """The base parameters of a robot, from its regressor at random states.
 
     Links nearer the base come first, so that a parameter is grouped with those of the links that carry it. Within a
@@ -87,8 +78,7 @@ def base_parameters(robot: Robot, *, among: Sequence[int] | None = None, seed: i
 
     Args:
         robot: fixed or floating, with loops too; springs do not count.
-        among: places, in `robot.parameters()`, of those that are not known; all if not given. The known ones are in
-            no group.
+        among: names of parameters that are unknown, all others being known; all of them by default.
         seed: of the random states.
 
     Source: the numerical method of Gautier (1991), with columns tested against the span of those kept before them.
@@ -101,12 +91,38 @@ def base_parameters(robot: Robot, *, among: Sequence[int] | None = None, seed: i
     q = random_positions(robot, rng, rows)
     qd, qdd = rng.normal(size=(2, len(q), robot.nv)) * 3.0
     Y = kernel(q, qd, qdd).reshape(-1, count)
-    size = np.linalg.norm(Y, axis=0)
-    asked = np.isin(np.arange(count), range(count) if among is None else list(among))
-    scale = np.where(asked & (size > DEPENDENT * max(size.max(initial=0.0), 1.0)), size, np.inf)
-    unit = Y / scale
     links = [range(k, k + 10) for k in range(0, inertial, 10)]
-    kept = _independent(unit, [*links, *([k] for k in range(inertial, count))])
+    kept, mapping, idle = grouped(Y, [*links, *([k] for k in range(inertial, count))], _asked(robot, among))
+    lost = tuple(robot.parameter_names[k] for k in np.flatnonzero(idle))
+    return BaseParameters(robot, kept, mapping, lost, kernel)
+
+
+def sum_of(row: NDArray[np.float64], first: int, names: Sequence[str]) -> str:
+    """A group in words: "forearm.mcx + 0.6 hand.m"."""
+    terms = [names[first]]
+    for k in np.flatnonzero(row).tolist():
+        if k != first:
+            size = abs(row[k])
+            factor = "" if size == 1.0 else f"{size:.6g} "
+            terms.append(f"{'-' if row[k] < 0 else '+'} {factor}{names[k]}")
+    return " ".join(terms)
+
+
+def grouped(
+    Y: NDArray[np.float64], groups: Iterable[Sequence[int]], asked: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.bool_]]:
+    """Which columns of a regressor (rows, columns) lead groups, the mapping onto these groups, and which are zero.
+
+    Args:
+        Y: at random states.
+        groups: of columns that come one after the other.
+        asked: which columns count.
+    """
+    size, count = np.linalg.norm(Y, axis=0), Y.shape[1]
+    idle = size <= DEPENDENT * max(size.max(initial=0.0), 1.0)
+    scale = np.where(asked & ~idle, size, np.inf)
+    unit = Y / scale
+    kept = _independent(unit, groups)
     others = [k for k in range(count) if k not in set(kept) and np.isfinite(scale[k])]
     mapping = np.zeros((len(kept), count))
     mapping[np.arange(len(kept)), kept] = 1.0
@@ -114,8 +130,17 @@ def base_parameters(robot: Robot, *, among: Sequence[int] | None = None, seed: i
         beta = np.linalg.lstsq(unit[:, kept], unit[:, others], rcond=None)[0]
         beta[np.abs(beta) < ROUND_OFF] = 0.0
         mapping[:, others] = _rounded(beta / scale[kept][:, None] * scale[others])
-    lost = tuple(robot.parameter_names[k] for k in np.flatnonzero(asked) if not np.isfinite(scale[k]))
-    return BaseParameters(robot, np.array(kept, dtype=np.intp), mapping, lost, kernel)
+    return np.array(kept, dtype=np.intp), mapping, asked & idle
+
+
+def _asked(robot: Robot, among: Iterable[str] | None) -> NDArray[np.bool_]:
+    """Which parameters are unknown."""
+    names = robot.parameter_names
+    wanted = list(names if among is None else among)
+    for name in wanted:
+        if name not in names:
+            raise UnknownNameError("parameter", name, names)
+    return np.isin(names, wanted)
 
 
 def random_positions(robot: Robot, rng: np.random.Generator, rows: int) -> NDArray[np.float64]:

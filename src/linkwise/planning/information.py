@@ -183,7 +183,8 @@ def _base(robot: Robot, places: tuple[int, ...]) -> tuple[BaseParameters, tuple[
     q = random_positions(robot, rng, STATES)
     speeds = np.array([_speed(robot, name) for name, slot in robot.slots.items() for _ in range(slot.nv)])
     qd, qdd = rng.uniform(-1.0, 1.0, (2, len(q), robot.nv)) * speeds
-    return base_parameters(robot, among=places), (q, qd, USUAL[1] * qdd)
+    among = [robot.parameter_names[k] for k in places]
+    return base_parameters(robot, among=among), (q, qd, USUAL[1] * qdd)
 
 
 def _speed(robot: Robot, name: str) -> float:

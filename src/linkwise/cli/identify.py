@@ -1,0 +1,188 @@
+"""`linkwise identify`: the parameters of a robot from logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from linkwise.cli import show
+from linkwise.cli.answers import answer
+from linkwise.cli.arguments import (
+    INTERRUPTED,
+    Command,
+    OutputFile,
+    Setting,
+    SettingType,
+    json_option,
+    load,
+    robot_argument,
+    setting,
+)
+from linkwise.cli.log import ChannelFile, LogFile, _gains, _number, _pair, _source
+from linkwise.cli.log import log as log_command
+
+if TYPE_CHECKING:
+    from linkwise.identification.fit import Fit
+    from linkwise.identification.statistics import Error
+    from linkwise.motion.log import Log
+    from linkwise.robot.robot import Robot
+
+ROBOT_FILE = OutputFile(".toml", ".urdf")
+SHORTEST = 60  # characters of a group's name that are printed
+
+
+@click.command(cls=Command, short_help="Identify inertias, friction and loads from measured motion.")
+@robot_argument
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=LogFile())
+@click.option(
+    "--friction",
+    default="viscous,coulomb,presliding",
+    show_default=True,
+    help="Laws of friction, separated by commas: viscous, coulomb, presliding, stribeck, root, asymmetric, load,"
+    " temperature; or none.",
+)
+@click.option("--payload", metavar="FRAME", help="Identify only a load at this frame or link, and friction.")
+@click.option("--no-rotors", is_flag=True, help="Keep the robot's rotor inertias.")
+@click.option("--no-offsets", is_flag=True, help="Take no constant torque of the drives.")
+@click.option("--hold", multiple=True, metavar="PARAMETER", help="Keep the robot's value. May be repeated.")
+@click.option(
+    "--coupled",
+    multiple=True,
+    metavar="JOINT+JOINT",
+    help="Two joints with coupled motors: the second motor turns with both. May be repeated.",
+)
+@click.option(
+    "--estimator",
+    default="reweighted",
+    show_default=True,
+    type=click.Choice(["ordinary", "weighted", "reweighted", "total", "instrumental"]),
+    help="Which least squares.",
+)
+@click.option(
+    "--cutoff", type=float, metavar="HZ", help="Of the low-pass for columns and torques; by the data if not given."
+)
+@click.option("--no-delay", is_flag=True, help="Take torques as measured at the instants of the positions.")
+@click.option("--not-physical", is_flag=True, help="Do not ask for parameters that bodies can have.")
+@click.option(
+    "--validate", multiple=True, type=LogFile(), metavar="LOG", help="Predict the torques of this log. May be repeated."
+)
+@click.option("--output", "-o", type=ROBOT_FILE, help="Where to write the identified robot: .toml or .urdf.")
+@setting(
+    "--lock", "locks", SettingType("JOINT[=VALUE]", "elbow=0.5", 1, alone=(0.0,)), "Fix a joint, at zero or at a value."
+)
+@click.option(
+    "--side", type=click.Path(), metavar="FILE", help="A TOML file that adds drives or frames to the robot file."
+)
+@click.option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", show_default=True,
+              help="Fix the root link to the world, or let it float.")  # fmt: skip
+@json_option
+def identify(
+    robot: str, logs: Sequence[ChannelFile], friction: str, payload: str | None, no_rotors: bool, no_offsets: bool,
+    hold: Sequence[str], coupled: Sequence[str], estimator: str, cutoff: float | None, no_delay: bool,
+    not_physical: bool, validate: Sequence[ChannelFile], output: Path | None, locks: Sequence[Setting],
+    side: str | None, base: str, as_json: bool, **reading: Any,
+) -> int:  # fmt: skip
+    """Identify the inertias, rotors and friction of a robot from logs of positions and torques.
+
+    ROBOT has the geometry; its masses and friction are where the search begins, and stay where the logs tell nothing.
+    LOG is what `linkwise log` reads, with positions q.elbow and torques tau.elbow, or currents current.elbow and
+    --gain; several files are runs of one log. A good log has 20 s or more of a motion that turns all joints, fast and
+    slow, in both directions.
+
+    The command smooths positions, and sends the columns of the linear model and the torques through one low-pass. It
+    finds the delay between positions and torques, takes off what noise of positions adds, and prints each group of
+    parameters that torques tell apart, with its 95 % interval. Intervals allow for residuals that are alike from one
+    instant to the next, and for motions that are repeated. Errors are the root mean square of torques that the
+    model does not explain, as a part of that of the torques: on the log itself after the low-pass, on blocks (or files)
+    left out in turn, and on every --validate log, as measured.
+
+    With --payload FRAME all of the robot is known but friction, offsets and a load there, of which the command finds
+    mass and centre. The robot that -o writes has parameters that bodies of positive density can have, nearest to what
+    was found. Exit code 1 says that the data leave some parameters open; they are listed.
+
+    \b
+    Examples:
+      linkwise identify arm.urdf swing.csv
+      linkwise identify arm.urdf swing.csv -o identified.toml --validate other.csv
+      linkwise identify arm.urdf monday.csv tuesday.csv --friction viscous,coulomb,stribeck --json
+      linkwise identify arm.urdf with_load.csv --payload tool
+      linkwise identify arm.urdf odd.csv --column 'amp_*=current' --gain '*=1.5'
+      linkwise identify tx40.urdf q=q.csv tau=tau.csv --rate 5000 --coupled joint_5+joint_6
+    """
+    import linkwise as lw
+
+    model = load(robot, base=base, side=side, no_friction=False, rigid=False, locks=locks, payloads=())
+    pairs = [_two(pair) for pair in coupled]
+    measured = _read(logs, model, **reading)
+    others = {str(path): _read([path], model, **reading) for path in validate}
+    fit = lw.identify(
+        model, measured, friction=None if friction == "none" else friction, rotors=not no_rotors,
+        offsets=not no_offsets, payload=payload, coupled=pairs, hold=hold, delays=not no_delay, cutoff=cutoff,
+        estimator=estimator, physical=not not_physical,
+    )  # fmt: skip
+    errors = {path: fit.error(other) for path, other in others.items()}
+    facts = fit.facts() | {"validation": {path: _error(error) for path, error in errors.items()}}
+    answer({"output": (output, fit.save)}, facts, partial(_print, fit, errors), as_json)
+    return INTERRUPTED if fit.status == "interrupted" else 1 if fit.undetermined else 0
+
+
+# a log is read by the options of `linkwise log`
+READING = ("columns", "units", "counts", "gains", "rate", "gap")
+identify.params[-1:-1] = [p for p in log_command.params if p.name in READING]
+
+
+def _read(
+    files: Sequence[ChannelFile], robot: Robot, columns: Sequence[str], units: Sequence[str], gains: Sequence[str],
+    **options: Any,
+) -> Log:  # fmt: skip
+    from linkwise.motion import read_log
+
+    named = dict(_pair(c, "--column") for c in columns) or None
+    unit = {k: _number(v) for k, v in (_pair(u, "--unit") for u in units)}
+    return read_log(_source(files), robot, columns=named, units=unit, gains=_gains(gains), **options)
+
+
+def _two(text: str) -> tuple[str, str]:
+    first, mark, second = text.partition("+")
+    if not mark or not first or not second:
+        raise click.UsageError(f"--coupled: expected two joints, such as wrist1+wrist2, got {text!r}")
+    return first, second
+
+
+def _error(error: Error) -> dict[str, Any]:
+    return {"mean": error.mean, "drives": dict(zip(error.drives, error.relative.tolist(), strict=True))}
+
+
+def _print(fit: Fit, errors: Mapping[str, Error], facts: Mapping[str, Any], output: Path | None) -> None:
+    show.line(f"{facts['robot']}: {fit.summary}")
+    for note in fit.notes:
+        show.line(f"note: {note}")
+    show.title("Groups of parameters (SI units)")
+    head = ["group", "value", "std. error", "95 % interval", "before"]
+    rows = [[_short(name), *rest] for name, *rest in fit.base.cells()]
+    show.table(head, rows, right=head[1:])
+    if fit.structure.payload:
+        show.line()
+        show.line(str(fit.payload))
+    show.title("Torques that are not explained, as a part of the torques")
+    columns = {"this log": fit.training}
+    columns |= {"left out": fit.cross_validation} if fit.cross_validation else {}
+    columns |= dict(errors)
+    table = {name: dict(zip(e.drives, e.relative, strict=True)) | {"mean": e.mean} for name, e in columns.items()}
+    drives = [*fit.training.drives, "mean"]
+    cells = [[d, *(f"{100 * x[d]:.3g} %" if d in x else "" for x in table.values())] for d in drives]
+    show.table(["drive", *table], cells, right=list(table))
+    late = fit.delay.values
+    if late.any():
+        shared = len(set(late.tolist())) == 1
+        which = f"{1e3 * late[0]:.3g} +- {1e3 * fit.delay.errors[0]:.2g} ms" if shared else "differs by drive (--json)"
+        show.line(f"torques come after positions by {which}")
+    show.written({"robot": output}, "To keep the robot, give --output FILE.toml or FILE.urdf.")
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= SHORTEST else f"{name[: SHORTEST - 4]} ..."

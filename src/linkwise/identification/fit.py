@@ -1,0 +1,203 @@
+"""What `identify` gives: a robot, its parameters with intervals, and how well they explain torques."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import InputError, UnknownNameError
+from linkwise.identification.covariance import Covariance
+from linkwise.identification.estimates import Estimates
+from linkwise.identification.payload import Load, load_of
+from linkwise.identification.samples import measured_torques
+from linkwise.identification.statistics import Error, Test, Whiteness, error_of, wald
+from linkwise.identification.structure import State, Structure
+from linkwise.motion.log import Log
+from linkwise.motion.smoothing import smooth
+from linkwise.motion.trajectory import Array
+from linkwise.robot.robot import Robot
+
+NOT_NEGATIVE = ("m", "rotor", "viscous", "coulomb", "motor_viscous", "motor_coulomb")
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """An identified model.
+
+    Attributes:
+        structure: what torques were taken to be a function of.
+        base: base parameters, and the extra columns, with standard errors and intervals.
+        covariance: of those that the data determine.
+        parameters: all parameters of the robot, and the extra columns; those that no torque tells apart have no error.
+        undetermined: names that the data do not determine, left at the prior.
+        delay: by drive, how much later than positions torques were measured, s, with standard errors.
+        drives: names of the drives.
+        times: of the rows of `residuals`.
+        residuals: (rows, nu) measured less predicted torques after the low-pass, NaN where they did not count.
+        whiteness: tests of the residuals of each drive.
+        training: relative errors on the log itself, after the low-pass.
+        cross_validation: relative errors on blocks of the log that were left out, or on files where there are several.
+        criteria: "aic" and "bic", to compare models on the same log and cutoff: lower is better.
+        cutoff: of the low-pass of columns and torques, in Hz.
+        smoothing: cutoff of the positions, in Hz.
+        gains: torque per ampere, where currents were measured.
+        status: "complete", or "interrupted" where Ctrl-C ended it and this is the best so far.
+        notes: in words, what a user should know.
+    """
+
+    structure: Structure
+    base: Estimates
+    covariance: Covariance
+    parameters: Estimates
+    undetermined: tuple[str, ...]
+    delay: Estimates
+    drives: tuple[str, ...]
+    times: Array = field(repr=False)
+    residuals: Array = field(repr=False)
+    whiteness: tuple[Whiteness, ...]
+    training: Error
+    cross_validation: Error | None
+    criteria: Mapping[str, float]
+    cutoff: float
+    smoothing: float
+    gains: Array | None = None
+    status: str = "complete"
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot with the parameters that were found, offsets of torques among them."""
+        robot = self.structure.robot
+        count = len(robot.parameter_names)
+        named = dict(zip(robot.parameter_names, self.parameters.values[:count].tolist(), strict=True))
+        least = [n for n, x in named.items() if n.rpartition(".")[2] in NOT_NEGATIVE and x < 0.0]
+        named |= dict.fromkeys(least, 0.0)
+        named |= {e.name: float(x) for e, x in zip(self.structure.extras, self.parameters.values[count:], strict=True)
+                  if e.law == "offset"}  # fmt: skip
+        return robot.with_parameters(named)
+
+    @cached_property
+    def payload(self) -> Load:
+        """The load that was asked for, at its frame."""
+        if self.structure.payload is None:
+            raise InputError(
+                "payload: expected a fit with payload=<frame>, got one without. Give the frame to identify."
+            )
+        return load_of(self.structure, self.base, self.covariance)
+
+    def predict(self, log: Log) -> Array:
+        """(rows, nu) torques of the model along a log's positions; NaN at ends of runs, which smoothing cuts."""
+        found = np.full((len(log), log.robot.nu), np.nan)
+        measured = log.tau
+        for run, source in zip(log.runs, log.sources, strict=True):
+            try:
+                s = smooth(log._rows([run], (source,)), self.smoothing)
+            except (InputError, ValueError):
+                continue
+            if not len(s.q):
+                continue
+            first = run.start + int(np.searchsorted(log.t[run], s.log.t[0]))
+            rows = slice(first, first + len(s.q))
+            tau = None if measured is None else measured[rows]
+            state = State(s.q, s.qd, s.qdd, tau, s.log.others, wrenches=s.log.wrenches)
+            tau = self._torques(self.structure.with_friction(state, s.log.runs, log.rate)[0])
+            late = self.delay.values * log.rate
+            at = np.arange(len(tau))
+            tau = np.stack([np.interp(at - d, at, x) for d, x in zip(late, tau.T, strict=True)], axis=1)
+            found[rows] = tau
+        return found
+
+    def _torques(self, state: State) -> Array:
+        size, parts = 4096, []
+        for k in range(0, len(state.q), size):
+            some = state.rows(slice(k, k + size))
+            parts.append(self.structure.columns(some) @ self.parameters.values + self.structure.known(some))
+        return np.concatenate(parts)
+
+    def error(self, log: Log) -> Error:
+        """By how much measured torques of a log differ from those predicted: relative errors by drive."""
+        return error_of(self.drives, measured_torques(log, self.gains), self.predict(log))
+
+    def test(self, *names: str) -> Test:
+        """Whether some of the base parameters could as well be zero, by Wald's test with the robust covariance."""
+        known = [n for n, on in zip(self.base.names, self.base.determined, strict=True) if on]
+        for name in names:
+            if name not in known:
+                raise UnknownNameError("base parameter", name, known)
+        values = self.base.values[self.base.determined]
+        return wald(values, self.covariance, [known.index(name) for name in names])
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the robot to a file: .toml or .urdf."""
+        from linkwise.formats.registry import save
+
+        save(self.robot, path)
+
+    @property
+    def summary(self) -> str:
+        """How it went, in a sentence."""
+        known = int(self.base.determined.sum())
+        lost = f", {len(self.undetermined)} left at the prior" if self.undetermined else ""
+        held = f"; left-out blocks {100.0 * self.cross_validation.mean:.3g} %" if self.cross_validation else ""
+        return (
+            f"{self.status}: {known} base parameters determined{lost}; torque error {100.0 * self.training.mean:.3g} %"
+            f"{held}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Fit of {self.structure.robot.name!r}: {self.summary}>"
+
+    def __str__(self) -> str:
+        lines = [f"Fit of {self.structure.robot.name!r}", self.summary, "", str(self.base), ""]
+        lines += [f"errors on this log (after a low-pass of {self.cutoff:.3g} Hz): {self.training}"]
+        lines += [f"errors on left-out blocks: {self.cross_validation}"] if self.cross_validation else []
+        lines += [str(self.payload)] if self.structure.payload else []
+        lines += [f"note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The card of a notebook: the groups with their intervals, errors by drive, notes."""
+        import linkwise.card as card
+
+        head = ("parameter", "value", "standard error", "95 % interval", "prior")
+        errors = card.line(f"errors on this log: {self.training}")
+        left = card.lines([f"on left-out blocks: {self.cross_validation}"] if self.cross_validation else [])
+        table = card.table(head, self.base.cells(), most=200)
+        return card.card(repr(self), errors, left, card.lines(self.notes), card.folded("base parameters", table))
+
+    def facts(self) -> dict[str, Any]:
+        """All numbers as JSON has them."""
+
+        def rows(table: Estimates) -> list[dict[str, Any]]:
+            return [{k: _finite(v) for k, v in x._asdict().items()} for x in table]
+
+        def errors(error: Error | None) -> Any:
+            if error is None:
+                return None
+            return {"mean": _finite(error.mean), "drives": dict(zip(error.drives, map(_finite, error.relative.tolist()),
+                                                                    strict=True))}  # fmt: skip
+
+        return {
+            "robot": self.structure.robot.name,
+            "status": self.status,
+            "cutoff": self.cutoff,
+            "smoothing": self.smoothing,
+            "base": rows(self.base),
+            "parameters": rows(self.parameters),
+            "undetermined": list(self.undetermined),
+            "delay": rows(self.delay),
+            "errors": errors(self.training),
+            "cross_validation": errors(self.cross_validation),
+            "whiteness": [w._asdict() for w in self.whiteness],
+            "criteria": dict(self.criteria),
+            "notes": list(self.notes),
+        }
+
+
+def _finite(x: Any) -> Any:
+    return None if isinstance(x, float) and not np.isfinite(x) else x

@@ -1,0 +1,67 @@
+"""Measured robots: a Panda's torques are predicted, a TX40's friction and rotors are those that were published."""
+
+import sysconfig
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.motion import Log
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (DATA / "panda").exists(), reason="the measurements are not in ../shared/data"),
+]
+
+
+def test_held_out_torques_of_a_panda() -> None:
+    robot = lw.load(ROBOTS / "panda_description/urdf/panda.urdf")
+    arm = robot.lock([name for name in robot.names if "finger" in name])
+    files = {"t": "time", "q": "positions", "qd": "velocity", "tau": "torques"}
+    log = lw.read_log({k: DATA / "panda" / f"exciting_traj_{name}.txt" for k, name in files.items()}, arm)
+    fit = lw.identify(arm, log.part(0, 2 / 3), physical=False)
+    held_out = fit.error(log.part(2 / 3, 1))
+    assert held_out.mean < 0.08
+    urdf = replace(fit, parameters=replace(fit.parameters, values=fit.structure.prior)).error(log.part(2 / 3, 1))
+    assert held_out.mean < 0.3 * urdf.mean
+    assert set(fit.structure.presliding) >= {f"panda_joint{k}" for k in (1, 2, 3, 4, 5, 7)}
+    assert min(lw.identify(arm, log.part(0, 2 / 3)).error(log.part(2 / 3, 1)).relative) < 0.05
+
+
+PUBLISHED = {  # viscous, Coulomb, rotor by joint; those of the coupled motor last
+    "joint_1": (8.05, 7.14, None), "joint_2": (5.53, 8.26, None), "joint_3": (1.97, 6.34, 0.0988),
+    "joint_4": (1.11, 2.48, 0.0313), "joint_5": (1.86, 3.03, 0.0468), "joint_6": (0.65, 0.282, 0.0105),
+    "joint_5+joint_6": (0.616, 1.95, 0.00964),
+}  # fmt: skip
+
+
+def test_friction_and_rotors_of_a_tx40_with_its_coupled_wrist() -> None:
+    robot = lw.load(DATA / "tx40" / "tx40_mdh_modified.urdf")
+    gears = np.diag([32.0, 32.0, 45.0, -48.0, 45.0, 32.0])
+    gears[5, 4] = gears[5, 5]
+    motors, currents = (
+        np.loadtxt(DATA / "tx40" / f"{name}.csv", delimiter=",", skiprows=1) for name in ("pos_read_data", "curr_data")
+    )
+    q = motors @ np.linalg.inv(gears).T + [0.0, -np.pi / 2, np.pi / 2, 0.0, 0.0, 0.0]
+    log = Log(robot, np.arange(len(q)) / 5000.0, q, tau=currents @ gears)
+    # published values come from least squares that weigh drives alone
+    options = {"coupled": [("joint_5", "joint_6")], "friction": "viscous coulomb", "estimator": "weighted"}
+    fit = lw.identify(robot, log, **options, physical=False)
+    base = {x.name: x for x in fit.base}
+    for name, values in PUBLISHED.items():
+        for what, published in zip(("viscous", "coulomb", "rotor"), values, strict=True):
+            if published is None:  # grouped with inertias of links
+                continue
+            found = base[f"{name}.{what}"]
+            value = found.value
+            if name in ("joint_5", "joint_6") and what != "coulomb":  # published with the coupled motor's
+                value += base[f"joint_5+joint_6.{what}"].value
+            if (name, what) == ("joint_6", "coulomb"):  # small beside the coupled motor's: inside its interval
+                assert found.lower < published < found.upper
+            else:
+                assert value == pytest.approx(published, rel=0.10), (name, what)

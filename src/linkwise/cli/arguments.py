@@ -148,6 +148,7 @@ def once(flag: str, what: str, settings: Sequence[Setting]) -> dict[str, tuple[f
 ROBOT = RobotType()
 PICTURE = OutputFile(".png", ".svg", ".pdf")
 TABLE = OutputFile(".csv", ".npz", ".parquet")
+PAGE = OutputFile(".html", ".htm")
 
 robot_argument = click.argument("robot", type=ROBOT)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")

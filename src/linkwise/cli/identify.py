@@ -13,6 +13,7 @@ from linkwise.cli import show
 from linkwise.cli.answers import answer
 from linkwise.cli.arguments import (
     INTERRUPTED,
+    PAGE,
     Command,
     OutputFile,
     Setting,
@@ -71,6 +72,7 @@ SHORTEST = 60  # characters of a group's name that are printed
     "--validate", multiple=True, type=LogFile(), metavar="LOG", help="Predict the torques of this log. May be repeated."
 )
 @click.option("--output", "-o", type=ROBOT_FILE, help="Where to write the identified robot: .toml or .urdf.")
+@click.option("--report", type=PAGE, help="Where to write a page on the fit: .html.")
 @setting(
     "--lock", "locks", SettingType("JOINT[=VALUE]", "elbow=0.5", 1, alone=(0.0,)), "Fix a joint, at zero or at a value."
 )
@@ -83,8 +85,8 @@ SHORTEST = 60  # characters of a group's name that are printed
 def identify(
     robot: str, logs: Sequence[ChannelFile], friction: str, payload: str | None, no_rotors: bool, no_offsets: bool,
     hold: Sequence[str], coupled: Sequence[str], estimator: str, cutoff: float | None, no_delay: bool,
-    not_physical: bool, validate: Sequence[ChannelFile], output: Path | None, locks: Sequence[Setting],
-    side: str | None, base: str, as_json: bool, **reading: Any,
+    not_physical: bool, validate: Sequence[ChannelFile], output: Path | None, report: Path | None,
+    locks: Sequence[Setting], side: str | None, base: str, as_json: bool, **reading: Any,
 ) -> int:  # fmt: skip
     """Identify the inertias, rotors and friction of a robot from logs of positions and torques.
 
@@ -102,12 +104,13 @@ def identify(
 
     With --payload FRAME all of the robot is known but friction, offsets and a load there, of which the command finds
     mass and centre. The robot that -o writes has parameters that bodies of positive density can have, nearest to what
-    was found. Exit code 1 says that the data leave some parameters open; they are listed.
+    was found. The page of --report shows torques, residuals and intervals. Exit code 1 says that the data leave some
+    parameters open; they are listed.
 
     \b
     Examples:
       linkwise identify arm.urdf swing.csv
-      linkwise identify arm.urdf swing.csv -o identified.toml --validate other.csv
+      linkwise identify arm.urdf swing.csv -o identified.toml --validate other.csv --report fit.html
       linkwise identify arm.urdf monday.csv tuesday.csv --friction viscous,coulomb,stribeck --json
       linkwise identify arm.urdf with_load.csv --payload tool
       linkwise identify arm.urdf odd.csv --column 'amp_*=current' --gain '*=1.5'
@@ -126,7 +129,9 @@ def identify(
     )  # fmt: skip
     errors = {path: fit.error(other) for path, other in others.items()}
     facts = fit.facts() | {"validation": {path: _error(error) for path, error in errors.items()}}
-    answer({"output": (output, fit.save)}, facts, partial(_print, fit, errors), as_json)
+    other = next(iter(others.values()), None)
+    page = (report, lambda path: fit.report(path, measured, other))
+    answer({"output": (output, fit.save), "report": page}, facts, partial(_print, fit, errors), as_json)
     return INTERRUPTED if fit.status == "interrupted" else 1 if fit.undetermined else 0
 
 
@@ -157,7 +162,13 @@ def _error(error: Error) -> dict[str, Any]:
     return {"mean": error.mean, "drives": dict(zip(error.drives, error.relative.tolist(), strict=True))}
 
 
-def _print(fit: Fit, errors: Mapping[str, Error], facts: Mapping[str, Any], output: Path | None) -> None:
+def _print(
+    fit: Fit,
+    errors: Mapping[str, Error],
+    facts: Mapping[str, Any],
+    output: Path | None,
+    report: Path | None,
+) -> None:
     show.line(f"{facts['robot']}: {fit.summary}")
     for note in fit.notes:
         show.line(f"note: {note}")
@@ -181,7 +192,7 @@ def _print(fit: Fit, errors: Mapping[str, Error], facts: Mapping[str, Any], outp
         shared = len(set(late.tolist())) == 1
         which = f"{1e3 * late[0]:.3g} +- {1e3 * fit.delay.errors[0]:.2g} ms" if shared else "differs by drive (--json)"
         show.line(f"torques come after positions by {which}")
-    show.written({"robot": output}, "To keep the robot, give --output FILE.toml or FILE.urdf.")
+    show.written({"robot": output, "page": report}, "To keep the robot, give --output FILE.toml or FILE.urdf.")
 
 
 def _short(name: str) -> str:

@@ -10,8 +10,8 @@ import click
 
 from linkwise.cli import show
 from linkwise.cli.arguments import (
+    PAGE,
     Command,
-    OutputFile,
     Setting,
     around,
     base_motion_option,
@@ -19,8 +19,6 @@ from linkwise.cli.arguments import (
     robot_argument,
     robot_options,
 )
-
-PAGE = OutputFile(".html", ".htm")
 
 
 @click.command(cls=Command, short_help="Show a robot, and its motion, in the browser.")

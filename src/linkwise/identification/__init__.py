@@ -1,9 +1,9 @@
 """From logs to models: parameters of a robot from what its sensors measured."""
 
-from linkwise.identification.excitation import Excitation as Excitation
-from linkwise.identification.excitation import excite as excite
 from linkwise.identification.estimates import Estimate as Estimate
 from linkwise.identification.estimates import Estimates as Estimates
+from linkwise.identification.excitation import Excitation as Excitation
+from linkwise.identification.excitation import excite as excite
 from linkwise.identification.experiment import simulated_log as simulated_log
 from linkwise.identification.fit import Fit as Fit
 from linkwise.identification.nonlinear import NonlinearFriction as NonlinearFriction

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from linkwise._version import __version__
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.identification.covariance import Covariance
 from linkwise.identification.estimates import Estimates
@@ -48,6 +50,7 @@ class Fit:
         gains: torque per ampere, where currents were measured.
         status: "complete", or "interrupted" where Ctrl-C ended it and this is the best so far.
         notes: in words, what a user should know.
+        sources: the logs, by name.
     """
 
     structure: Structure
@@ -68,10 +71,11 @@ class Fit:
     gains: Array | None = None
     status: str = "complete"
     notes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @cached_property
     def robot(self) -> Robot:
-        """The robot with the parameters that were found, offsets of torques among them."""
+        """The robot with the parameters that were found, offsets among them; its provenance says from what."""
         robot = self.structure.robot
         count = len(robot.parameter_names)
         named = dict(zip(robot.parameter_names, self.parameters.values[:count].tolist(), strict=True))
@@ -79,7 +83,8 @@ class Fit:
         named |= dict.fromkeys(least, 0.0)
         named |= {e.name: float(x) for e, x in zip(self.structure.extras, self.parameters.values[count:], strict=True)
                   if e.law == "offset"}  # fmt: skip
-        return robot.with_parameters(named)
+        told = {"identified by": f"linkwise {__version__}", "logs": ", ".join(self.sources), "result": self.summary}
+        return robot.with_parameters(named).replace(provenance=told)
 
     @cached_property
     def payload(self) -> Load:
@@ -137,6 +142,18 @@ class Fit:
         from linkwise.formats.registry import save
 
         save(self.robot, path)
+
+    def report(self, path: str | PathLike[str], log: Log, validation: Log | None = None) -> Path:
+        """Write one HTML file: errors, measured and predicted torques, intervals, what stays unknown, the motion.
+
+        Args:
+            path: of the page, ending in .html.
+            log: that the model was identified from.
+            validation: another log, to predict.
+        """
+        from linkwise.view.fit_report import report
+
+        return report(self, path, log, validation)
 
     @property
     def summary(self) -> str:

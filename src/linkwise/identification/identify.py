@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -397,6 +398,7 @@ class _Work:
         notes += _words(self, rows, undetermined, solution)
         return Fit(
             structure=structure,
+            sources=tuple(dict.fromkeys(Path(source).name for source in self.log.sources)),
             base=Estimates(structure.base_names, base, errors, base_prior, dof),
             covariance=own,
             parameters=Estimates(structure.names, values, full_errors, structure.prior, full_dof),

@@ -135,6 +135,7 @@ def policy(shown: Iterable[Payload], scripts: Iterable[str] = (), styles: Iterab
         "default-src 'none'",
         f"script-src {' '.join(dict.fromkeys(allowed))}",
         f"style-src {' '.join(dict.fromkeys(sheets))}",
+        "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",
     )

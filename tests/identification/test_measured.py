@@ -30,7 +30,7 @@ def test_held_out_torques_of_a_panda() -> None:
     urdf = replace(fit, parameters=replace(fit.parameters, values=fit.structure.prior)).error(log.part(2 / 3, 1))
     assert held_out.mean < 0.3 * urdf.mean
     assert set(fit.structure.presliding) >= {f"panda_joint{k}" for k in (1, 2, 3, 4, 5, 7)}
-    assert min(lw.identify(arm, log.part(0, 2 / 3)).error(log.part(2 / 3, 1)).relative) < 0.05
+    assert lw.identify(arm, log.part(0, 2 / 3)).error(log.part(2 / 3, 1)).mean < 0.08  # of bodies that can be
 
 
 PUBLISHED = {  # viscous, Coulomb, rotor by joint; those of the coupled motor last

@@ -348,15 +348,20 @@ class _Work:
 
     # ---- the answer
 
-    def _full(self, base: Array, covariance: Array, physical: bool) -> tuple[Array, list[str]]:
-        """All parameters with these groups: the nearest to the prior, of bodies that can be if asked."""
+    def _full(self, base: Array, covariance: Array, bread: Array, physical: bool) -> tuple[Array, list[str]]:
+        """All parameters with these groups: the nearest to the prior, of bodies that can be if asked.
+
+        Of bodies that can be those are taken whose torques are nearest to the measured ones, so that groups count by
+        the curvature of the sum of squares; as much in all as by their covariance.
+        """
         structure = self.structure
         if not physical:
             return spread_over(structure, base), []
         self.say("physical consistency")
         known = np.where(structure.free, 0.0, structure.prior)
         M = np.where(structure.free, structure.mapping, 0.0)
-        weight = np.linalg.pinv(covariance, rcond=1e-14, hermitian=True)
+        wider = float(np.median(np.diag(covariance) / np.maximum(np.diag(bread), 1e-300)))
+        weight = np.linalg.pinv(wider * bread, rcond=1e-14, hermitian=True)
         found = consistent(
             structure.robot, M.T @ weight @ M, M.T @ weight @ (base + M @ known), prior=structure.prior,
             names=[e.name for e in structure.extras], fixed=_fixed(structure),
@@ -390,7 +395,7 @@ class _Work:
         undetermined = tuple(n for n, on in zip(structure.base_names, known, strict=True) if not on)
         residual = np.where(rows.used, rows.b - rows.A @ solution.x[:count], np.nan)
         whole = residual + rows.A @ base
-        values, words = self._full(base, covariance.matrix[:count, :count], physical)
+        values, words = self._full(base, covariance.matrix[:count, :count], solution.bread[:count, :count], physical)
         notes += words
         single = _single(structure, known)
         full_errors, full_dof = (np.array([x[k] if k is not None else np.nan for k in single]) for x in (errors, dof))

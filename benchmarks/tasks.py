@@ -6,7 +6,6 @@ which Linkwise compiles.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import tempfile
@@ -103,7 +102,9 @@ def measure(code: str, space: dict[str, Any]) -> float:
 
 
 def run() -> list[dict[str, Any]]:
-    os.environ.setdefault("MPLBACKEND", "agg")
+    import matplotlib
+
+    matplotlib.use("agg")  # which some libraries would choose by a screen
     every, results = blocks(), []
     times: dict[str, dict[str, float]] = {}
     for library in NEEDS:

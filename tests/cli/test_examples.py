@@ -16,6 +16,7 @@ from support.command import linkwise
 SHORT = {
     "walk": ("--time-limit", "0.01", "--points", "3"),
     "bench": ("--rows", "8"),
+    "excite": ("--time-limit", "0.3"),
     "show": ("--time", "0.3", "--no-browser"),
 }  # so that they take no minutes
 PICK = "goal = { turn = 0.3, shoulder = 0.2, elbow = 0.1 }\ncontrol_points = 8\nsolver = 'uno'\nrefine = false\n"
@@ -52,12 +53,12 @@ def files(folder, request, monkeypatch):
     scara = lw.load("scara")
     for name, end in (("fast.csv", 1.0), ("slow.csv", 2.0)):
         write(name, {"t": np.linspace(0.0, end, 9)} | {f"q.{n}": np.linspace(0.0, 0.1, 9) for n in scara.names})
-    t = np.arange(750) / 250.0
-    q = 0.3 * np.sin(np.outer(t, [2.0, 3.0, 4.0]))
-    for name in ("measured.csv", "monday.csv", "tuesday.csv"):
-        write(name, {"t": t, **{f"q.{joint}": q[:, k] for k, joint in enumerate(robot.names)}})
-    write("odd.csv", {"t": t} | {f"{word}_{k}": q[:, k] for word in ("angle", "amp") for k in range(3)})
-    for name, values in (("time", t), ("positions", q), ("torques", q)):
+    for seed, name in enumerate(("measured.csv", "monday.csv", "tuesday.csv", "other.csv", "with_load.csv")):
+        log = lw.identification.simulated_log(robot, 10.0, seed=seed)
+        log.save(name)
+    amps = {f"{word}_{k}": x[:, k] for word, x in (("angle", log.q), ("amp", log.tau)) for k in range(3)}
+    write("odd.csv", {"t": log.t} | amps)
+    for name, values in (("time", log.t), ("positions", log.q), ("torques", log.tau)):
         np.savetxt(f"{name}.txt", values)
     (folder / "pick.toml").write_text(f"start = {robot.q().tolist()}\n{PICK}[limits]\nvelocity = 2.0\n")
     return folder

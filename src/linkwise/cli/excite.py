@@ -81,7 +81,7 @@ def excite(
     Examples:
       linkwise excite arm.urdf -o excite.csv --step 0.004 --plot excite.png
       linkwise excite arm.urdf --duration 10 --about payload --trajectory weigh.yaml
-      linkwise excite arm.urdf --about friction --clearance 0.05 -o rub.npz
+      linkwise excite arm.urdf --about friction --share 0.8 -o rub.npz
     """
     from linkwise.identification.excitation import excite as search
 

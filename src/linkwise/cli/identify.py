@@ -109,12 +109,12 @@ def identify(
 
     \b
     Examples:
-      linkwise identify arm.urdf swing.csv
-      linkwise identify arm.urdf swing.csv -o identified.toml --validate other.csv --report fit.html
+      linkwise identify arm.urdf measured.csv
+      linkwise identify arm.urdf measured.csv -o identified.toml --validate other.csv --report fit.html
       linkwise identify arm.urdf monday.csv tuesday.csv --friction viscous,coulomb,stribeck --json
       linkwise identify arm.urdf with_load.csv --payload tool
-      linkwise identify arm.urdf odd.csv --column 'amp_*=current' --gain '*=1.5'
-      linkwise identify tx40.urdf q=q.csv tau=tau.csv --rate 5000 --coupled joint_5+joint_6
+      linkwise identify arm.urdf odd.csv --column 'angle_*=q' --column 'amp_*=current' --gain '*=1.5'
+      linkwise identify arm.urdf q=positions.txt tau=torques.txt --rate 250 --coupled shoulder+elbow
     """
     import linkwise as lw
 

@@ -23,14 +23,11 @@ from linkwise.cli.arguments import (
     robot_argument,
     setting,
 )
-from linkwise.cli.log import ChannelFile, LogFile, _gains, _number, _pair, _source
-from linkwise.cli.log import log as log_command
+from linkwise.cli.log_options import ChannelFile, LogFile, log_options, read_files
 
 if TYPE_CHECKING:
     from linkwise.identification.fit import Fit
     from linkwise.identification.statistics import Error
-    from linkwise.motion.log import Log
-    from linkwise.robot.robot import Robot
 
 ROBOT_FILE = OutputFile(".toml", ".urdf")
 SHORTEST = 60  # characters of a group's name that are printed
@@ -81,6 +78,7 @@ SHORTEST = 60  # characters of a group's name that are printed
 )
 @click.option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", show_default=True,
               help="Fix the root link to the world, or let it float.")  # fmt: skip
+@log_options
 @json_option
 def identify(
     robot: str, logs: Sequence[ChannelFile], friction: str, payload: str | None, no_rotors: bool, no_offsets: bool,
@@ -120,8 +118,8 @@ def identify(
 
     model = load(robot, base=base, side=side, no_friction=False, rigid=False, locks=locks, payloads=())
     pairs = [_two(pair) for pair in coupled]
-    measured = _read(logs, model, **reading)
-    others = {str(path): _read([path], model, **reading) for path in validate}
+    measured = read_files(logs, model, **reading)
+    others = {str(path): read_files([path], model, **reading) for path in validate}
     fit = lw.identify(
         model, measured, friction=None if friction == "none" else friction, rotors=not no_rotors,
         offsets=not no_offsets, payload=payload, coupled=pairs, hold=hold, delays=not no_delay, cutoff=cutoff,
@@ -133,22 +131,6 @@ def identify(
     page = (report, lambda path: fit.report(path, measured, other))
     answer({"output": (output, fit.save), "report": page}, facts, partial(_print, fit, errors), as_json)
     return INTERRUPTED if fit.status == "interrupted" else 1 if fit.undetermined else 0
-
-
-# a log is read by the options of `linkwise log`
-READING = ("columns", "units", "counts", "gains", "rate", "gap")
-identify.params[-1:-1] = [p for p in log_command.params if p.name in READING]
-
-
-def _read(
-    files: Sequence[ChannelFile], robot: Robot, columns: Sequence[str], units: Sequence[str], gains: Sequence[str],
-    **options: Any,
-) -> Log:  # fmt: skip
-    from linkwise.motion import read_log
-
-    named = dict(_pair(c, "--column") for c in columns) or None
-    unit = {k: _number(v) for k, v in (_pair(u, "--unit") for u in units)}
-    return read_log(_source(files), robot, columns=named, units=unit, gains=_gains(gains), **options)
 
 
 def _two(text: str) -> tuple[str, str]:

@@ -12,67 +12,17 @@ import click
 from linkwise.cli import show
 from linkwise.cli.answers import answer
 from linkwise.cli.arguments import ROBOT, Command, json_option, load, output_option, plot_option, robot_options
+from linkwise.cli.log_options import ChannelFile, LogFile, log_options, read_files
 
 if TYPE_CHECKING:
     from linkwise.motion.log import Log
     from linkwise.motion.smoothing import Smoothed
 
-CHANNELS = ("t", "q", "qd", "tau", "current")
-
-
-class LogFile(click.Path):
-    """A file, or CHANNEL=FILE for one that has a channel alone."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        key, mark, path = str(value).partition("=")
-        return ChannelFile(path, key) if mark and key in CHANNELS else ChannelFile(value)
-
-
-class ChannelFile(str):
-    """The name of a file, and the channel that it has alone, if it does."""
-
-    def __new__(cls, path: str, channel: str = "") -> ChannelFile:
-        found = super().__new__(cls, path)
-        found.channel = channel
-        return found
-
-    channel: str
-
-
-def _pair(text: str, flag: str) -> tuple[str, str]:
-    left, mark, right = text.rpartition("=")
-    if not mark or not left or not right:
-        raise click.UsageError(f"{flag}: expected two names with = between them, such as 'position_*=q', got {text!r}")
-    return left, right
-
 
 @click.command(cls=Command, short_help="Show a file of measurements, and clean it.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=LogFile())
 @click.option("--robot", type=ROBOT, help="Whose joints the columns belong to.")
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="PATTERN=CHANNEL",
-    help="What a column is: 'actual_q_*=q'. * runs over the joints. May be repeated.",
-)
-@click.option(
-    "--unit",
-    "units",
-    multiple=True,
-    metavar="CHANNEL=UNIT",
-    help="The unit of a channel: 'q=deg', 'qd=rpm', 'current=mA', 't=ns', or a factor. May be repeated.",
-)
-@click.option("--counts", type=float, help="Ticks in a turn, where a unit is ticks.")
-@click.option(
-    "--gain",
-    "gains",
-    multiple=True,
-    metavar="DRIVE=GAIN",
-    help="Torque by current in N m/A, of one drive, or of all: '*=1.2'. May be repeated.",
-)
-@click.option("--rate", type=float, metavar="HZ", help="Samples a second, where the file has no times.")
-@click.option("--gap", type=float, metavar="S", help="The longest pause that is filled.")
+@log_options
 @click.option(
     "--cutoff", type=float, metavar="HZ", help="Above which positions are noise; found from the data if not given."
 )
@@ -109,48 +59,17 @@ def log(
       linkwise log t=time.txt q=positions.txt tau=torques.txt --robot arm.urdf
     """
     from linkwise.figures import save_figure
-    from linkwise.motion import read_log, smooth
+    from linkwise.motion import smooth
     from linkwise.motion.log_plot import log_figure
 
     model = load(robot, **options) if robot else None
-    found = read_log(
-        _source(files), model, columns=dict(_pair(c, "--column") for c in columns) or None,
-        units={k: _number(v) for k, v in (_pair(u, "--unit") for u in units)}, counts=counts,
-        gains=_gains(gains), rate=rate, gap=gap,
-    )  # fmt: skip
+    found = read_files(files, model, columns, units, gains, counts=counts, rate=rate, gap=gap)
     smoothed = smooth(found, cutoff)
     writers = {
         "output": (output, found.save),
         "plot": (plot, lambda path: save_figure(log_figure(found, cutoff), path)),
     }
     answer(writers, _facts(found, smoothed), _print, as_json)
-
-
-def _source(files: Sequence[ChannelFile]) -> Any:
-    """One file, several, or a file for each channel."""
-    if all(file.channel for file in files):
-        return {file.channel: str(file) for file in files}
-    if odd := [file for file in files if file.channel]:
-        raise click.UsageError(f"expected files, or CHANNEL=FILE for all of them, got both: {odd[0].channel}={odd[0]}")
-    return str(files[0]) if len(files) == 1 else list(map(str, files))
-
-
-def _number(text: str) -> Any:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _gains(given: Sequence[str]) -> Any:
-    pairs = dict(_pair(g, "--gain") for g in given)
-    try:
-        values = {name: float(value) for name, value in pairs.items()}
-    except ValueError as error:
-        raise click.UsageError(f"--gain: expected a number in N m/A, got {given[0]!r}") from error
-    if "*" in values and len(values) > 1:
-        raise click.UsageError("--gain: expected '*' alone, or a gain for each drive")
-    return values.get("*") if "*" in values else values or None
 
 
 def _facts(log: Log, smoothed: Smoothed) -> dict[str, Any]:

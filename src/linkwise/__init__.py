@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from linkwise._version import __version__ as __version__
-from linkwise.lazy import loading as _loading
+from linkwise.locks import loading as _loading
 
 if TYPE_CHECKING:  # what `__getattr__` below brings when it is first asked for; `_HOMES` has the same names
     from linkwise import algorithms as algorithms

@@ -9,10 +9,9 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from linkwise.locks import awaited_lock
+from linkwise.locks import loading
 
 BEGAN = time.time_ns()  # when the first module of Linkwise was imported
-loading = awaited_lock()  # in a child that is forked meanwhile a module would stay half loaded
 
 
 class Lazy(ModuleType):

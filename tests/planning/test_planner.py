@@ -154,7 +154,8 @@ def test_files(rr, tmp_path):
     assert again.duration == pytest.approx(plan.duration, abs=1e-6)
     plan.plot(tmp_path / "plan.png")
     assert (tmp_path / "plan.png").stat().st_size > 10_000
-    for wrong, message in ((tmp_path / "plan.txt", r"\.csv, \.npz, \.parquet, \.yaml, \.yml or \.json"), (None, "a file name, got None")):
+    forms = r"\.csv, \.npz, \.parquet, \.yaml, \.yml or \.json"
+    for wrong, message in ((tmp_path / "plan.txt", forms), (None, "a file name, got None")):
         with pytest.raises(lw.InputError, match=message):
             plan.save(wrong)
     with pytest.raises(lw.InputError, match="step: expected a number"):

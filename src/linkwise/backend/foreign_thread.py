@@ -18,16 +18,11 @@ from threading import Lock, RLock
 from typing import Any
 
 from linkwise.errors import LinkwiseError
-from linkwise.locks import awaited_lock
+from linkwise.locks import gate, lanes
 
-LANES = min(os.cpu_count() or 1, 8)  # steps under way at a time
 STACK = 8 * 2**20  # bytes for a thread, whatever the user has chosen for others
 GLANCE = 0.1  # seconds between looks at how far work has come
 
-# A step holds a lane, and on the way in the gate. A fork takes the gate first, since what is registered last comes
-# first: it waits for the steps under way, and for no second one.
-_lanes = [awaited_lock() for _ in range(LANES)]
-_gate = awaited_lock()
 _inside: set[int] = set()  # threads that do a step
 _torn = _leaving = False
 
@@ -45,7 +40,7 @@ class _Work:
         """Do steps, as long as there are any, and open the latch in the end."""
         try:
             while not self.stopped and (k := next(self.numbers)) < len(self.steps):
-                with _gate:
+                with gate:
                     lane.acquire()
                 try:
                     _inside.add(_thread.get_ident())
@@ -76,7 +71,7 @@ def side_by_side(steps: Sequence[Callable[[], Any]], watch: Callable[[int], None
         )
     work = _Work(steps)
     try:
-        for latch in [_start(work, lane) for lane in _lanes[: len(steps)]]:
+        for latch in [_start(work, lane) for lane in lanes[: len(steps)]]:
             while not latch.acquire(timeout=GLANCE):
                 if watch is not None:
                     watch(len(work.results))
@@ -109,7 +104,7 @@ def _in_child() -> None:
     """See whether the fork has waited: a lane that another thread still holds stays so, for that thread is not here."""
     global _torn
     _inside.clear()
-    for lock in (*_lanes, _gate):
+    for lock in (*lanes, gate):
         if lock.acquire(blocking=False):
             lock.release()
         else:
@@ -120,7 +115,7 @@ def _leave() -> None:
     """Wait for the last step, so that LLVM is not taken down under it, and let no other thread begin one."""
     global _leaving
     _leaving = True
-    for lock in (_gate, *_lanes):
+    for lock in (gate, *lanes):
         lock.acquire()
 
 

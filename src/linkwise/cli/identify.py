@@ -108,10 +108,10 @@ def identify(
     \b
     Examples:
       linkwise identify arm.urdf measured.csv
-      linkwise identify arm.urdf measured.csv -o identified.toml --validate other.csv --report fit.html
+      linkwise identify arm.urdf measured.csv -o new.toml --validate other.csv --report fit.html
       linkwise identify arm.urdf monday.csv tuesday.csv --friction viscous,coulomb,stribeck --json
       linkwise identify arm.urdf with_load.csv --payload tool
-      linkwise identify arm.urdf odd.csv --column 'angle_*=q' --column 'amp_*=current' --gain '*=1.5'
+      linkwise identify arm.urdf odd.csv --column 'angle_*=q' --column 'amp_*=current' --gain '*=1'
       linkwise identify arm.urdf q=positions.txt tau=torques.txt --rate 250 --coupled shoulder+elbow
     """
     import linkwise as lw

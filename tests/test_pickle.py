@@ -21,6 +21,7 @@ from scipy.interpolate import CubicSpline
 
 import linkwise as lw
 from linkwise import motion, walking
+from linkwise.identification.structure import State
 from linkwise.motion.log import Log
 from linkwise.planning.certified import LeastDistance
 from linkwise.planning.constraints import base_motion
@@ -371,6 +372,10 @@ ONES = {
     ),
     "consistent parameters": (lambda: [weighed(), fitted()], lambda both: [both[0], both[1].values()]),
     "output error": (swung, lambda x: [x.values, x.errors, x.robot]),
+    "estimate": (lambda: next(iter(identified().base)), list),
+    "test of a fit": (lambda: identified().test(identified().base.names[0]), lambda x: [x.statistic, x.probability]),
+    "load": (lambda: lw.identification.Load("tool", *[next(iter(identified().base))] * 2), list),
+    "state": (lambda: State(*np.ones((3, 4, 2))), lambda x: [x.q, x.qd, x.qdd]),
     "fit": (identified, lambda x: [x.base.values, x.parameters.errors, x.robot]),
     "plan": (planned, lambda p: (p.q(0.1), p.tau(0.1), p.largest_violation, p.duals, p.status, p.duration, p.terms)),
     "exciting motion": (

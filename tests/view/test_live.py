@@ -345,7 +345,7 @@ def test_a_simulation_keeps_time_and_starts_again_where_the_robot_is_put(arm, sh
             shown.q = put
         return np.zeros(6)
 
-    shown.simulate(control, duration=4.0, speed=np.inf)
+    shown.simulate(control, duration=40.0, speed=np.inf)  # many frames, however fast the machine
     again = next(k for k, (q, _) in enumerate(visited) if (q == put).all())
     assert again >= 50
     assert not visited[again][1].any()

@@ -41,7 +41,8 @@ class Random:
             for k in range(count):
                 monitor.say(f"random motion {k + 1} of {count}")
                 if (curve := self.motion(rng)) is not None:
-                    found.append((told.value(curve.points, curve.duration), curve))
+                    value = told.value(curve.points, curve.duration)
+                    found += [(value, curve)] if np.isfinite(value) else []
                 if monitor.reason or (monitor.out_of_time and found):
                     break
         if not found and monitor.reason:
@@ -54,7 +55,7 @@ class Random:
                 f"excite: expected limits within which the robot can move, got none of {count} random motions that"
                 f" keeps them; at rest in the middle, {worst}. Try larger limits, a longer duration, or a start."
             )
-        return [curve for value, curve in sorted(found, key=lambda pair: pair[0]) if np.isfinite(value)]
+        return [curve for _, curve in sorted(found, key=lambda pair: pair[0])]
 
     def motion(self, rng: np.random.Generator) -> Curve | None:
         """One try: a motion as large as limits allow, or none if they do not allow any there."""

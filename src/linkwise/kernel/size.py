@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import Algorithm
 from linkwise.errors import InputError
 from linkwise.kernel.kernel import Kernel, ports, robot_depths
 from linkwise.kernel.options import Options
 from linkwise.kernel.volume_pairs import Form, form_of, pair_distance
-from linkwise.mechanism.scene import Bodies, Names
 from linkwise.robot.robot import Robot
 from linkwise.robot.volume import Terrain, Volume
+
+if TYPE_CHECKING:
+    from linkwise.mechanism.scene import Bodies, Names
 
 EACH = 50  # operations for an entry of a matrix, as measured on chains
 SOLVED = 25  # operations for a pair of coordinates on the way to a third, where a matrix is solved with

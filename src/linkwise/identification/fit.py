@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -15,6 +15,7 @@ from linkwise._version import __version__
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.identification.covariance import Covariance
 from linkwise.identification.estimates import Estimates
+from linkwise.identification.joined_logs import Source, joined
 from linkwise.identification.payload import Load, load_of
 from linkwise.identification.samples import measured_torques
 from linkwise.identification.statistics import Error, Test, Whiteness, error_of, wald
@@ -95,8 +96,9 @@ class Fit:
             )
         return load_of(self.structure, self.base, self.covariance)
 
-    def predict(self, log: Log) -> Array:
+    def predict(self, log: Source | Iterable[Source]) -> Array:
         """(rows, nu) torques of the model along a log's positions; NaN at ends of runs, which smoothing cuts."""
+        log = joined(self.structure.robot, log)
         found = np.full((len(log), log.robot.nu), np.nan)
         measured = log.tau
         for run, source in zip(log.runs, log.sources, strict=True):
@@ -124,8 +126,9 @@ class Fit:
             parts.append(self.structure.columns(some) @ self.parameters.values + self.structure.known(some))
         return np.concatenate(parts)
 
-    def error(self, log: Log) -> Error:
+    def error(self, log: Source | Iterable[Source]) -> Error:
         """By how much measured torques of a log differ from those predicted: relative errors by drive."""
+        log = joined(self.structure.robot, log)
         return error_of(self.drives, measured_torques(log, self.gains), self.predict(log))
 
     def test(self, *names: str) -> Test:

@@ -245,3 +245,10 @@ def test_intervals_cover_the_truth() -> None:
         truth = fit.structure.mapping @ np.where(fit.structure.free, fit.structure.prior, 0.0)
         inside.append((low <= truth) & (truth <= high))
     assert 0.90 < np.mean(inside) < 0.99  # 440 intervals, those of a log not independent
+
+
+def test_a_log_that_is_too_short_is_refused():
+    robot = lw.load("rr")
+    log = lw.identification.simulated_log(robot, 20.0)
+    with pytest.raises(lw.InputError, match=r"equations or more for each of .* Give a longer log"):
+        lw.identify(robot, log.part(0.0, 0.03), progress=False)

@@ -44,6 +44,8 @@ FAR = 3.0  # standard errors by which physical consistency may move an estimate 
 BLOCKS = 5  # of a log, each left out once
 REPEATED = 1  # times that noise is drawn
 
+FEWEST = 10  # equations for each unknown
+
 
 def identify(
     robot: Robot,
@@ -102,6 +104,18 @@ def identify(
     finally:
         if line is not None:
             line.wipe()
+
+
+def _refuse_short(log: Log, rows: Rows, cutoff: float) -> None:
+    """Refuse a log that has hardly more equations than unknowns: it would explain itself, and nothing else."""
+    equations, unknowns = int(rows.used.sum()), rows.A.shape[2]
+    if equations < FEWEST * unknowns:
+        seconds = sum(float(log.t[run][-1] - log.t[run][0]) for run in log.runs)
+        raise InputError(
+            f"log: expected {FEWEST} equations or more for each of {unknowns} unknowns, got {equations} after a"
+            f" low-pass of {cutoff:.3g} Hz, from {seconds:.3g} s. Give a longer log, or ask for less: friction=,"
+            " rotors=False, hold=."
+        )
 
 
 def _gains(robot: Robot, gains: Mapping[str, float] | Sequence[float] | None) -> Array | None:
@@ -164,6 +178,7 @@ class _Work:
         self._prior = base_prior
         self.say("columns")
         rows = samples.rows(structure, structure.kept, held)
+        _refuse_short(self.log, rows, cutoff)
         rows = self._sized(rows, base_prior)
         status = "complete"
         noise: list[Rows] = []

@@ -1,6 +1,6 @@
 """Plans by the default call: random pairs of five arms by every solver, limits added one by one, what is impossible.
 
-python benchmarks/plans.py [--pairs 10] [--problems 5] [--only NAME,...] runs it with other numbers.
+PYTHONPATH=. python benchmarks/plans.py [--pairs 10] [--problems 5] [--only NAME,...] runs it with other numbers.
 """
 
 from __future__ import annotations

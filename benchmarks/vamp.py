@@ -84,7 +84,8 @@ def tasks(root: Path, every: int = 1) -> list[Task]:
 
 
 def _task(name: str, scene: dict, request: dict) -> Task:
-    shapes = tuple(_shape(x) for x in scene["world"]["collision_objects"])
+    round_as = "box" if name.startswith("box ") else "capsule"  # as VAMP has it: cans in a box are grasped from above
+    shapes = tuple(_shape(x, round_as) for x in scene["world"]["collision_objects"])
     state = request["start_state"]["joint_state"]
     begin = dict(zip(state["name"], state["position"], strict=True))
     end = {e["joint_name"]: e["position"] for e in request["goal_constraints"][0]["joint_constraints"]}
@@ -92,11 +93,14 @@ def _task(name: str, scene: dict, request: dict) -> Task:
     return Task(name, shapes, *(np.array([x[j] for j in joints], dtype=float) for x in (begin, end)))
 
 
-def _shape(entry: dict) -> lw.Shape:
+def _shape(entry: dict, round_as: str) -> lw.Shape:
+    """An obstacle; a cylinder lies in a box, or in a capsule of the same radius."""
     primitive, size = entry["primitives"][0], entry["primitives"][0]["dimensions"]
     at = lw.Pose()
     for pose in (entry.get("pose"), entry["primitive_poses"][0]):
         at = at @ lw.Pose.of_quaternion(pose["position"], pose["orientation"]) if pose else at
-    if primitive["type"] == "cylinder":  # in a capsule of the same radius, as VAMP has it
-        return lw.Shape(entry["id"], "capsule", (size[1], size[0]), at)
+    if primitive["type"] == "cylinder":
+        length, radius = size
+        around = (radius, length) if round_as == "capsule" else (2.0 * radius, 2.0 * radius, length)
+        return lw.Shape(entry["id"], round_as, around, at)
     return lw.Shape(entry["id"], primitive["type"], tuple(size), at)

@@ -4,11 +4,14 @@ For given breaks the best motion is a program of its own; its optimum f* changes
 
     df*/db = d/db [f + multipliers . g]   with control points, duration and multipliers held,
 
-so that an outer descent over the lengths of spans finds the best breaks.
+so that an outer descent over the lengths of spans finds the best breaks. Rows are asked for at points that move with
+the breaks, so f* has edges where other rows become active. A descent along one slope stops at the first edge; here each
+step minimises the largest of the tangents found nearby, within a box that grows and shrinks by what steps bring.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -24,6 +27,9 @@ from linkwise.planning.program import Program
 LONGEST = 2.0  # of the logarithm of a span's length, relative to the mean
 STEP = 1e-6  # of a difference
 ROUNDS = 60
+BOX = 0.1  # of logarithms: the first step
+LEAST = 1e-4  # of logarithms: the last one
+KEPT = 20  # tangents
 
 
 def breaks_of(logarithms: Array) -> tuple[float, ...]:
@@ -37,8 +43,6 @@ def free_knots(
     problem: Problem, curve: Curve, monitor: solvers.Monitor, solver: str, iterations: int
 ) -> tuple[Problem, Curve]:
     """The problem with breaks moved to where the optimum is least, and its motion."""
-    from scipy.optimize import minimize
-
     if any(stance.phases != ((0.0, 1.0),) for stance in problem.chart.stances):
         raise InputError('knots: expected "even", as contacts begin and end at breaks of the curve, got "free".')
     best: list[Any] = [np.inf, problem, curve]
@@ -64,9 +68,33 @@ def free_knots(
     spans = len(problem.basis.breaks) - 1
     begin = np.log(np.diff(problem.basis.breaks) * spans)
     with suppress(solvers.Stop):  # with the best so far
-        minimize(value_and_slope, begin, jac=True, method="L-BFGS-B", bounds=[(-LONGEST, LONGEST)] * spans,
-                 options={"maxfun": ROUNDS, "ftol": 1e-9, "gtol": 1e-9})  # fmt: skip
+        _descend(value_and_slope, begin)
     return best[1], best[2]
+
+
+def _descend(value_and_slope: Callable[[Array], tuple[float, Array]], x: Array) -> None:
+    """Go down a function with edges, by the largest of its tangents within a box."""
+    from scipy.optimize import linprog
+
+    f, slope = value_and_slope(x)
+    tangents, size, n = [(f - slope @ x, slope)], BOX, len(x)
+    for _ in range(ROUNDS):
+        # min t with f_i + g_i . y <= t; tangents above f at x, of a function that is not convex, are lowered
+        rows = [[*g, -1.0] for _, g in tangents]
+        room = [-min(c, f - g @ x) for c, g in tangents]
+        low, high = np.maximum(x - size, -LONGEST), np.minimum(x + size, LONGEST)
+        found = linprog([0.0] * n + [1.0], rows, room, bounds=[*zip(low, high, strict=True), (None, None)])
+        if found.status != 0 or f - found.fun <= 1e-9 * abs(f):
+            return
+        value, slope = value_and_slope(found.x[:n])
+        brought = (f - value) / (f - found.fun)
+        if slope.any():
+            tangents = [*tangents[1 - KEPT :], (value - slope @ found.x[:n], slope)]
+        size *= 2.0 if brought > 0.7 else 0.5 if brought < 0.2 else 1.0
+        if brought > 0.0:
+            f, x = value, found.x[:n]
+        if size < LEAST:
+            return
 
 
 def _with_breaks(problem: Problem, breaks: tuple[float, ...]) -> Problem:

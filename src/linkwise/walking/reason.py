@@ -48,7 +48,7 @@ def reason(found: Walk, progress: bool = True) -> Reason:
     if "torque" in (*p.without, *p.soft):
         return Reason(False, found.violations(), found)
     stronger = replace(p, soft={**p.soft, "torque": PRICE})
-    monitor, name = Monitor(KEPT, None, "reason", progress), chosen(None)[0]
+    monitor, name = Monitor(KEPT, None, "reason", progress), min(chosen(None), key=lambda name: HABITS[name].last)
     habit = HABITS[name]
     try:
         tried = solved(

@@ -35,7 +35,8 @@ class Habit(NamedTuple):
         tolerance: for one of 1e-3.
         iterations: at most.
         carried: whether it starts from a person who is carried along upright, in place of one who stands still.
-        last: whether others are tried before it on a stride of two steps, with twice the variables.
+        last: whether others are tried before it on a stride of two steps, with twice the variables, and where torques
+            may exceed strengths.
     """
 
     feasible_first: bool

@@ -7,7 +7,7 @@ import robots
 from peak import peak_flops
 
 import linkwise as lw
-from linkwise.peers.times import BATCH, compare, interleaved, mujoco_peers, pinocchio_peers, states
+from linkwise.peers.times import BATCH, Peer, compare, interleaved, mujoco_peers, pinocchio_peers, states
 
 SINCOS = 2.4e-9  # seconds we allow the limit for sine and cosine of one angle
 
@@ -18,8 +18,8 @@ def measure(name: str) -> dict:
     The peers read the robot's URDF themselves.
     """
     robot = robots.robot(name)
-    given = states(robot, BATCH)
-    peers = []
+    given, plain = states(robot, BATCH), lw.compile(robot).inverse_dynamics
+    peers = [Peer("linkwise, plain call", BATCH, lambda: plain(*given))]  # the other one has out=
     if robots.has("pinocchio"):
         peers += pinocchio_peers(*robots.pinocchio_model(name), given)
     if robots.has("mujoco"):

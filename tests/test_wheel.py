@@ -50,7 +50,10 @@ def test_the_package_is_small(capsys):
 def test_the_version_is_one_number():
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|rc\d+)?", lw.__version__)
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    (released,) = re.findall(r"\ndate-released: (\S+)\n", citation)
     assert f"\nversion: {lw.__version__}\n" in citation
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.*)$", changes, re.MULTILINE)[:2] == ["[Unreleased]", f"[{lw.__version__}] - {released}"]
 
 
 def test_the_wheel(tmp_path):

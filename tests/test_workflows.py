@@ -1,5 +1,6 @@
 """What runs elsewhere for every change: files and names that are there, and actions that nobody can exchange."""
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -37,6 +38,31 @@ def test_portable_tests_are_there():
     names = (ROOT / "tests" / "portable.txt").read_text().split()
     assert all((ROOT / name).exists() for name in names)
     assert len(names) == len(set(names)) > 20
+
+
+def test_portable_tests_need_no_other_library():
+    """But where a test skips itself; a missing module would end all of them before the first."""
+    names = [ROOT / name for name in (ROOT / "tests" / "portable.txt").read_text().split()]
+    files = [f for p in names for f in (p.glob("**/test_*.py") if p.is_dir() else [p])]
+    known = {"linkwise", "support", "numpy", "scipy", "llvmlite", "msgspec", "click", "rich", "matplotlib"}
+    known |= {"pytest", "hypothesis", "mpmath", "pandas", "pyarrow"} | set(sys.stdlib_module_names)
+    seen = set()
+    while files:
+        file = files.pop()
+        seen.add(file)
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            for name in imported(node):
+                root, *rest = name.split(".")
+                assert root in known, (file.name, name)
+                other = ROOT / "tests" / "support" / f"{rest[0]}.py" if root == "support" else file
+                files += [other] if other not in seen else []
+
+
+def imported(node: ast.stmt) -> list[str]:
+    """The modules that a statement imports."""
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
 
 
 def test_records_are_compared():

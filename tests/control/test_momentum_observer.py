@@ -1,17 +1,15 @@
-"""The momentum observer: its terms on every machine and against Pinocchio, and pushes in simulations."""
+"""The momentum observer: its terms on every machine, and pushes in simulations."""
 
 import pickle
 from dataclasses import replace
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
 import linkwise as lw
 from linkwise.control import generalised_momentum, momentum_observer
 from linkwise.motion.log import Log
 from support.every_machine import sort
-from support.pinocchio_bridge import coupling, example, model, random_states, to_pin_q
 
 MACHINES = ("arm", "floating", "elastic", "five-bar", "five-bar, elastic", "hexapod", "Delta", "3-RRR")
 PUSH, BEGIN, END = np.array([0.0, 15.0, -10.0, 0.0, 0.0, 0.0]), 0.4, 0.8
@@ -32,22 +30,6 @@ def test_the_momentum_and_its_rate_are_those_of_the_equations_of_motion(name):
     qdd = dyn.forward_dynamics(q, qd, tau)
     wanted = np.einsum("rij,rj->ri", M, qdd) + np.einsum("rij,rj->ri", M_dot, qd)
     assert np.allclose(rate, wanted, atol=1e-6 * max(1.0, np.abs(wanted).max()))
-
-
-@pytest.mark.parametrize(("file", "base"), [("panda.urdf", "fixed"), ("solo12.urdf", "floating")])
-def test_the_terms_are_pinocchios(file, base):
-    robot = lw.load(example(file), base=base).without_friction()
-    theirs = model(example(file), floating=base == "floating")
-    data, G = theirs.createData(), coupling(robot, theirs)
-    q, qd, _ = random_states(robot, 20)
-    tau = np.random.default_rng(0).normal(size=(20, robot.nu))
-    p, rate = lw.compile(robot, generalised_momentum)(q, qd, tau)
-    for k, (x, v) in enumerate(zip(to_pin_q(robot, theirs, q), qd @ G.T, strict=True)):
-        upper = np.triu(pin.crba(theirs, data, x))
-        C = pin.computeCoriolisMatrix(theirs, data, x, v).copy()
-        g = pin.computeGeneralizedGravity(theirs, data, x)
-        assert np.allclose(p[k], G.T @ (upper + np.triu(upper, 1).T) @ v, atol=1e-9)
-        assert np.allclose(rate[k] - tau[k], G.T @ (C.T @ v - g), atol=1e-8 * np.abs(rate[k]).max())
 
 
 def pushed(robot: lw.Robot, force=PUSH):

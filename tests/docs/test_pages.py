@@ -1,11 +1,14 @@
 """The code and the commands that documentation shows run."""
 
+import importlib
 import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import linkwise as lw
 from support.command import linkwise
@@ -76,3 +79,29 @@ def test_formulas_on_pages_are_those_that_are_printed(monkeypatch, tmp_path, cap
     before, formula = re.search(r"```python\n([^`]*)```\n\n\$\$\n(.*?)\$\$", text, flags=re.DOTALL).groups()
     exec(before, {"lw": lw})
     assert capsys.readouterr().out == formula
+
+
+def test_the_first_screen_of_the_readme():
+    """One sentence, a picture that moves and stays small, ten lines; every link leads somewhere."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    sentence, picture, code = re.match(
+        r"# Linkwise\n\n\*\*([^*]+)\*\*\n\n!\[[^]]+\]\(([\w/.]+)\)\n\n```python\n(.*?)```", text, flags=re.DOTALL
+    ).groups()
+    assert sentence.count(".") == 1
+    assert len([line for line in code.splitlines() if line]) == 10
+    assert (ROOT / picture).stat().st_size <= 600_000
+    with Image.open(ROOT / picture) as shown:
+        assert shown.n_frames > 40
+        assert shown.info["loop"] == 0
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_moving_picture_can_be_made_again(monkeypatch, browser, tmp_path):
+    monkeypatch.setattr(sys, "path", [str(ROOT / "examples"), *sys.path])
+    made = importlib.import_module("moving_picture")
+    turn = lw.simulate(lw.load("rr"), None, [2.0, 0.0], 0.5)
+    instants = made.pictures(browser, lambda: (turn, {"from": [0, -1, 0.3], "trace": "link2"}), 2)
+    made.write(tmp_path / "turn.webp", made.side_by_side([instants] * 3))
+    with Image.open(tmp_path / "turn.webp") as shown:
+        assert (shown.n_frames, shown.size) == (2, (3 * made.WIDTH, made.HEIGHT))

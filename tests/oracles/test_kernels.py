@@ -230,3 +230,19 @@ def test_operational_inertia(both):
             assert np.linalg.cond(mobility) > 1e10
         else:
             assert relative(ours[k], np.linalg.inv(mobility)) < 1e-13 + 1e-15 * np.linalg.cond(mobility)
+
+
+@pytest.mark.parametrize(("file", "base"), [("panda.urdf", "fixed"), ("solo12.urdf", "floating")])
+def test_terms_of_the_momentum_observer(file, base):
+    robot = lw.load(example(file), base=base).without_friction()
+    theirs = model(example(file), floating=base == "floating")
+    data, G = theirs.createData(), coupling(robot, theirs)
+    q, qd, _ = random_states(robot, 20)
+    tau = np.random.default_rng(0).normal(size=(20, robot.nu))
+    p, rate = lw.compile(robot, lw.control.generalised_momentum)(q, qd, tau)
+    for k, (x, v) in enumerate(zip(to_pin_q(robot, theirs, q), qd @ G.T, strict=True)):
+        upper = np.triu(pin.crba(theirs, data, x))
+        C = pin.computeCoriolisMatrix(theirs, data, x, v).copy()
+        g = pin.computeGeneralizedGravity(theirs, data, x)
+        assert np.allclose(p[k], G.T @ (upper + np.triu(upper, 1).T) @ v, atol=1e-9)
+        assert np.allclose(rate[k] - tau[k], G.T @ (C.T @ v - g), atol=1e-8 * np.abs(rate[k]).max())

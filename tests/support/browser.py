@@ -108,13 +108,13 @@ def _wait_for(port: int, seconds: float = 30.0) -> None:
 class Opened:
     """A page of one HTML file, and what its console said."""
 
-    def __init__(self, browser: Any, path: Path, width: int = 800, height: int = 600) -> None:
+    def __init__(self, browser: Any, path: Path, width: int = 800, height: int = 600, options: str = "") -> None:
         self.context = browser.contexts[0] if browser.contexts else browser.new_context()
         self.page = self.context.new_page()
         self.page.set_viewport_size({"width": width, "height": height})
         self.console = Console()
         self.console.watch(self.page)
-        self.page.goto(path.resolve().as_uri())
+        self.page.goto(f"{path.resolve().as_uri()}#{options}")
 
     def __enter__(self) -> "Opened":
         return self

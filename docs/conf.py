@@ -1,7 +1,8 @@
 import os
 import sys
-from importlib.metadata import version as installed_version
 from pathlib import Path
+
+from linkwise import __version__
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -10,7 +11,7 @@ os.environ["MATPLOTLIBRC"] = str(HERE / "matplotlibrc")  # of pictures in pages,
 project = "Linkwise"
 author = "The Linkwise authors"
 copyright = "2026, The Linkwise authors"
-release = version = installed_version("linkwise")
+release = version = __version__
 
 extensions = [
     "myst_nb",

@@ -12,6 +12,7 @@ import pytest
 import linkwise as lw
 from linkwise.deprecated import MOVED, RENAMED_KEYS, addresses
 from linkwise.planning.problem_file import KEYS, TERMS, read_problem
+from linkwise.walking.result import Walk
 
 PAGE = Path(__file__).parents[1] / "docs" / "migration.md"
 OWN = ("reaction", "tool_path", "ParallelRobot", "base_motion")  # what they were is no longer one thing
@@ -146,3 +147,13 @@ def test_names_on_the_page_are_there(page, least):
             head, rest = name.split(".", 1)
             found = getattr(dyn, rest) if head == "dyn" else resolve_name(f"linkwise.{rest}")
             assert found is not None, name
+
+
+def test_violations_of_walks():
+    class Kept:
+        def violations(self, above, kind):
+            return [above, kind]
+
+    with pytest.warns(DeprecationWarning, match=r"walk\.worst is now walk\.violations") as caught:
+        assert Walk.worst(Kept(), 0.1, "torque") == [0.1, "torque"]
+    assert caught[0].filename == __file__

@@ -98,3 +98,8 @@ def test_notebooks_can_be_downloaded(site):
     text = next((site / "_downloads").glob("**/first_torques.ipynb")).read_text(encoding="utf-8")
     assert ".md)" not in text
     assert '"outputs"' in text
+
+
+def test_the_site_has_this_version(site):
+    """The one of the sources, whatever was installed before."""
+    assert f"<title>Linkwise {lw.__version__}</title>" in (site / "index.html").read_text(encoding="utf-8")

@@ -36,7 +36,7 @@ def planned(robot, ends, **around):
     plan = lw.plan(
         robot, *ends, lw.cost.time() + 1e-6 * lw.cost.effort(), LIMITS, control_points=10, solver="uno", **around
     )
-    assert plan.converged, plan.words
+    assert plan.converged, plan.summary
     return plan
 
 

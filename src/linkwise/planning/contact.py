@@ -295,17 +295,22 @@ def _check(robot: Robot) -> None:
 
 
 def space(degree: int, count: Any, chart: Chart) -> Basis:
-    """The basis of so many control points: evenly spread, and with breaks where contacts begin and end."""
+    """The basis of so many control points: evenly spread, with breaks where contacts begin and end.
+
+    While one contact takes over from another there are as many spans as the degree: with fewer some control points of
+    wrenches would reach beyond both, and belong to none.
+    """
     basis = Basis.uniform(degree, count)
     ends = sorted({round(x, 9) for stance in chart.stances for phase in stance.phases for x in phase} | {0.0, 1.0})
     if len(ends) == 2:
         return basis
     spans = len(basis.breaks) - 1
     lengths = np.diff(ends)
-    own = np.maximum(np.round(lengths * spans), 1).astype(int)
-    while own.sum() != spans and own.sum() > len(own):
+    least = np.array([degree if _is_passed_on(chart, a, b) else 1 for a, b in pairwise(ends)])
+    own = np.maximum(np.round(lengths * spans), least).astype(int)
+    while own.sum() != spans and own.sum() > least.sum():
         step = 1 if own.sum() < spans else -1
-        rest = np.where((own > 1) | (step > 0), (lengths * spans - own) * step, -np.inf)
+        rest = np.where((own > least) | (step > 0), (lengths * spans - own) * step, -np.inf)
         own[int(np.argmax(rest))] += step
     breaks = [np.linspace(a, b, k + 1)[:-1] for (a, b), k in zip(pairwise(ends), own, strict=True)]
     basis = Basis(degree, (*np.concatenate(breaks).tolist(), 1.0))
@@ -320,3 +325,10 @@ def space(degree: int, count: Any, chart: Chart) -> Basis:
                     f" {a:g} to {b:g} has some, got {count}."
                 )
     return basis
+
+
+def _is_passed_on(chart: Chart, a: float, b: float) -> bool:
+    """Whether some contact stands from a to b, but none both before and after."""
+    phases = [phase for stance in chart.stances for phase in stance.phases]
+    stands = [(c, d) for c, d in phases if c < b - 1e-9 and d > a + 1e-9]
+    return 0.0 < a and b < 1.0 and bool(stands) and not any(c < a - 1e-9 and d > b + 1e-9 for c, d in stands)

@@ -218,6 +218,10 @@ def kept(plan: Plan, count: int = 2001) -> Kept:
 
 CHAIR = [[(-0.2, 0.0), (0.35, 0.0)], [(-0.52, 0.45), (-0.22, 0.45), (-0.22, 0.0)]]
 STAIR = [[(-0.25, 0.0), (EDGE, 0.0), (EDGE, RISE), (0.8, RISE)]]
+SOLIDS = {
+    "sit": [lw.Shape("chair", "box", (0.3, 0.45, 0.4), lw.Pose.of((-0.37, 0.225, 0.0)))],
+    "climb": [lw.Shape("step", "box", (0.5, RISE, 0.8), lw.Pose.of((EDGE + 0.25, 0.5 * RISE, 0.0)))],
+}
 
 
 def strip(plan: Plan, axes: Any, ground: Any, shares: Sequence[float], apart: float) -> None:
@@ -253,7 +257,7 @@ def strip(plan: Plan, axes: Any, ground: Any, shares: Sequence[float], apart: fl
 def main(names: list[str]) -> None:
     for name in names or list(MOTIONS):
         plan = MOTIONS[name]()
-        print(name, plan, plan.view(f"{name}.html"))
+        print(name, plan, plan.view(f"{name}.html", obstacles=SOLIDS.get(name, ())))
 
 
 if __name__ == "__main__":

@@ -331,4 +331,4 @@ def _is_passed_on(chart: Chart, a: float, b: float) -> bool:
     """Whether some contact stands from a to b, but none both before and after."""
     phases = [phase for stance in chart.stances for phase in stance.phases]
     stands = [(c, d) for c, d in phases if c < b - 1e-9 and d > a + 1e-9]
-    return 0.0 < a and b < 1.0 and bool(stands) and not any(c < a - 1e-9 and d > b + 1e-9 for c, d in stands)
+    return a > 0.0 and b < 1.0 and bool(stands) and not any(c < a - 1e-9 and d > b + 1e-9 for c, d in stands)

@@ -244,6 +244,8 @@ def test_words(tmp_path: object) -> None:
         planned(lw.limit.contact("link2"), machine=lw.load("rr"), start=[0.0, 0.0])
     with pytest.raises(InputError, match="control_points"):
         planned(lw.limit.contact("sole", during=(0.0, 0.1)), control_points=10)
+    with pytest.raises(InputError, match="expected 13 or more, since phases"):
+        planned(lw.limit.contact("sole", during=[(0.05 * k, 0.05 * k + 0.02) for k in range(1, 5)]), control_points=10)
     with pytest.raises(InputError, match="knots"):
         planned(lw.limit.contact("sole", during=(0.0, 0.5)), control_points=16, knots="free")
     with pytest.raises(InputError, match="start is free"):

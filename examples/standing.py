@@ -1,4 +1,4 @@
-"""Robots and persons on their feet: `python examples/standing.py squat shift trot lift push sit` writes views.
+"""Robots and persons on their feet: `python examples/standing.py squat shift trot lift push sit climb` writes views.
 
 Squat, shift and trot need the package example-robot-data, all of them a solver for sparse problems: pip install
 'linkwise[ipopt]'. Each takes about a minute.
@@ -15,12 +15,13 @@ import numpy as np
 
 import linkwise as lw
 from linkwise.planning import Plan, State
-from linkwise.vector import dot
+from linkwise.vector import Vec3, dot
 from linkwise.walking import Person
 
 FOOT = [(-0.05, -0.075, -0.03), (-0.05, -0.075, 0.03), (0.13, -0.075, 0.04), (0.13, -0.075, -0.04),
         (0.2, -0.075, 0.02), (0.2, -0.075, -0.02)]  # fmt: skip
 SEAT = [(-0.12, -0.09, -0.12), (-0.12, -0.09, 0.12), (0.05, -0.09, 0.12), (0.05, -0.09, -0.12)]
+EDGE, RISE = 0.4, 0.17  # of a step: where and how high, m
 FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 SOLES = ("left_sole_link", "right_sole_link")
 STILL = ("gripper_left_joint", "gripper_right_joint", "head_1_joint", "head_2_joint")
@@ -140,9 +141,35 @@ def sit() -> Plan:
     return moved(robot, robot.q(), [foot("r"), foot("l"), seat, force], 2.0, 18)
 
 
+def above_step(side: str, share: float) -> list[Any]:
+    """At a share of the time the toes are above the step, and not yet beyond its edge."""
+
+    def toes(p: Any) -> Any:
+        return p.pose(f"foot_{side}").point(Vec3(0.2, -0.075, 0.0))
+
+    return [
+        lw.limit.function(lambda p: toes(p).x, upper=EDGE - 0.02, label=f"edge {side}", at=share),
+        lw.limit.function(lambda p: toes(p).y, lower=RISE + 0.02, label=f"step {side}", at=share),
+    ]
+
+
+def climb() -> Plan:
+    """A person climbs a step of 0.17 m, whose edge is 0.4 m before the ankles, with one foot after the other."""
+    robot = body(Person())
+    start, up = robot.q(), np.array([0.48, RISE, 0.0])
+    limits: list[Any] = [OWN, lw.limit.joints(position={f"sh_flex_{side}": (-0.2, 0.4) for side in "rl"})]
+    goal = start.copy()
+    goal[:3] += up
+    for side, lifted, over, landed in (("r", 0.2, 0.3, 0.45), ("l", 0.55, 0.65, 0.8)):
+        there = lw.compile(robot).pose(start, f"foot_{side}")[:3, 3] + up
+        limits.append(foot(side, during=[(0.0, lifted), (landed, 1.0)], at=[None, there], lift=0.15))
+        limits += above_step(side, over)
+    return lw.plan(robot, start, goal, easy(robot), limits, duration=4.0, control_points=36)
+
+
 MOTIONS: dict[str, Callable[[], Plan]] = {
     "squat": lambda: squat(*talos()), "shift": lambda: shift(*solo()), "trot": lambda: trot(*solo()), "lift": lift,
-    "push": push, "sit": sit,
+    "push": push, "sit": sit, "climb": climb,
 }  # fmt: skip
 
 
@@ -190,6 +217,11 @@ def kept(plan: Plan, count: int = 2001) -> Kept:
 
 
 CHAIR = [[(-0.2, 0.0), (0.35, 0.0)], [(-0.52, 0.45), (-0.22, 0.45), (-0.22, 0.0)]]
+STAIR = [[(-0.25, 0.0), (EDGE, 0.0), (EDGE, RISE), (0.8, RISE)]]
+SOLIDS = {
+    "sit": [lw.Shape("chair", "box", (0.3, 0.45, 0.4), lw.Pose.of((-0.37, 0.225, 0.0)))],
+    "climb": [lw.Shape("step", "box", (0.5, RISE, 0.8), lw.Pose.of((EDGE + 0.25, 0.5 * RISE, 0.0)))],
+}
 
 
 def strip(plan: Plan, axes: Any, ground: Any, shares: Sequence[float], apart: float) -> None:
@@ -225,7 +257,7 @@ def strip(plan: Plan, axes: Any, ground: Any, shares: Sequence[float], apart: fl
 def main(names: list[str]) -> None:
     for name in names or list(MOTIONS):
         plan = MOTIONS[name]()
-        print(name, plan, plan.view(f"{name}.html"))
+        print(name, plan, plan.view(f"{name}.html", obstacles=SOLIDS.get(name, ())))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from linkwise.motion.environment import Environment
 from linkwise.planning import Plan
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.guess import first_motion
+from linkwise.planning.problem import Problem
 from linkwise.planning.problem_file import read_problem
 from linkwise.planning.setup import problem_of
 from linkwise.view.motion import Motion
@@ -189,6 +190,47 @@ def test_phases_begin_and_end_without_force() -> None:
     assert np.abs(plan.contact_wrench("FL_FOOT", t)).max() > 0.0
 
 
+def steps(rise: float = 0.0) -> Problem:
+    """A quadruped that makes a step with each diagonal pair of feet."""
+    robot, q = solo()
+    dyn, feet = lw.compile(robot), []
+    for names, lifted, landed in ((("FL_FOOT", "HR_FOOT"), 0.15, 0.45), (("FR_FOOT", "HL_FOOT"), 0.55, 0.85)):
+        for name in names:
+            there = dyn.pose(q, name)[:3, 3] + np.array([0.08, 0.0, rise])
+            feet.append(lw.limit.contact(name, during=[(0.0, lifted), (landed, 1.0)], at=[None, there], lift=0.03))
+    return problem_of(robot, q, lw.planning.State(), COST, feet, 1.2, 36, None, 3)
+
+
+def test_while_feet_take_over_every_wrench_has_an_owner() -> None:
+    """Every control point of wrenches belongs to a contact: pairs of feet can pass the weight on as splines."""
+    problem = steps()
+    free = [np.isnan(s.fixed(problem.basis)[:, 0]) for s in problem.chart.stances]
+    assert np.any(free, axis=0).all()
+    assert problem.basis.count == 36
+
+
+def test_first_forces_are_of_the_order_of_the_weight() -> None:
+    """What two points on a line cannot hold is left, and not held by forces without measure of feet that just land."""
+    problem = steps()
+    numbers = first_motion(problem, None).points[:, problem.chart.moving :]
+    assert np.abs(numbers).max() < 5.0  # weights; most carry one, and a few are needed to speed up
+
+
+def test_a_lifted_foot_may_leave_and_land_without_speed() -> None:
+    """A foot that was at rest, and will be, keeps what lift= asks for on its way to a higher place, or a lower one."""
+    for rise in (0.15, -0.15):
+        problem = steps(rise)
+        stance = problem.chart.stances[0]
+        a, b = stance.phases[0][1], stance.phases[1][0]
+        x = np.linspace(0.0, 1.0, 201)
+        rows = next(r for r in problem.rows if r.label == "contact lift" and r.names[0].startswith(stance.name))
+        bound = rows.limits(a + x * (b - a))[0][1:-1, 0] + stance.reference(a + x * (b - a))[1:-1, 11]
+        # velocity, acceleration and jerk vanish at both ends; a hump beside it
+        way = x**4 * (35.0 - 84.0 * x + 70.0 * x**2 - 20.0 * x**3)
+        height = stance.places[0].p.z + rise * way + 0.16 * (4.0 * x * (1.0 - x)) ** 4
+        assert (height[1:-1] > bound).all()
+
+
 def test_words(tmp_path: object) -> None:
     robot, q = hopper()
     free = lw.planning.State()
@@ -202,6 +244,8 @@ def test_words(tmp_path: object) -> None:
         planned(lw.limit.contact("link2"), machine=lw.load("rr"), start=[0.0, 0.0])
     with pytest.raises(InputError, match="control_points"):
         planned(lw.limit.contact("sole", during=(0.0, 0.1)), control_points=10)
+    with pytest.raises(InputError, match="expected 13 or more, since phases"):
+        planned(lw.limit.contact("sole", during=[(0.05 * k, 0.05 * k + 0.02) for k in range(1, 5)]), control_points=10)
     with pytest.raises(InputError, match="knots"):
         planned(lw.limit.contact("sole", during=(0.0, 0.5)), control_points=16, knots="free")
     with pytest.raises(InputError, match="start is free"):

@@ -1,4 +1,4 @@
-"""Whole motions on feet: a humanoid squats, a quadruped shifts and trots, a person lifts, pushes, sits."""
+"""Whole motions on feet: a humanoid squats, a quadruped shifts and trots, a person lifts, pushes, sits, climbs."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 
 import linkwise as lw
-from examples.standing import STILL, kept, lift, push, shift, sit, solo, squat, talos, trot
+from examples.standing import EDGE, RISE, STILL, climb, kept, lift, push, shift, sit, solo, squat, talos, trot
 from linkwise.planning import Plan
 from support.pinocchio_bridge import example, from_pin_tau, model, to_pin_q, to_pin_v
 
@@ -84,3 +84,20 @@ def test_a_person_sits_down() -> None:
     height = lw.compile(plan.robot).pose(plan.q(t), "pelvis")[:, 1, 3]
     assert height[-1] == pytest.approx(0.54, abs=1e-6)
     assert height.min() > 0.54 - 1e-3
+
+
+def test_a_person_climbs_a_step() -> None:
+    """Soles stay above the ground and the step: neither toes nor heels nor what is between touch its edge."""
+    plan = climb()
+    judged(plan)
+    t = np.linspace(0.0, plan.duration, 2001)
+    for side in ("r", "l"):
+        T = lw.compile(plan.robot).pose(plan.q(t), f"foot_{side}")
+        heel, toe = (T[:, :2, :3] @ (x, -0.075, 0.0) + T[:, :2, 3] for x in (-0.05, 0.2))
+        for share in np.linspace(0.0, 1.0, 101):
+            x, y = ((1.0 - share) * heel + share * toe).T
+            assert (y > np.where(x > EDGE, RISE, 0.0) - 1e-3).all()  # soles slip by half a millimetre at most
+        over = (heel[:, 0] < EDGE) & (toe[:, 0] > EDGE)
+        share = (EDGE - heel[over, 0]) / (toe - heel)[over, 0]
+        assert (heel[over, 1] + share * (toe - heel)[over, 1] > RISE + 2e-3).all()
+        assert T[-1, 1, 3] == pytest.approx(RISE + 0.075, abs=1e-6)

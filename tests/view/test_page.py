@@ -1,5 +1,8 @@
 """Pages hold nothing but themselves: names are texts, scripts are ours, the network is not asked."""
 
+import base64
+import gzip
+import json
 import re
 from pathlib import Path
 
@@ -94,6 +97,21 @@ def test_several_views_in_one_page(browser, tmp_path):
         assert page.ask("linkwise.views[0].stage.renderer !== null")
         assert page.colours() > 40
         assert not page.console
+
+
+def test_obstacles_that_are_given_are_drawn():
+    """Each is a part more, a place of its own on the robot's root; what cannot be drawn is refused."""
+
+    def parts(**options):
+        whole = gzip.decompress(base64.b64decode(payload(ARM, **options).text))
+        return json.loads(whole[8 : 8 + int.from_bytes(whole[:8], "little")])["parts"]
+
+    step = lw.Shape("step", "box", (0.5, 0.2, 0.8), lw.Pose.of((0.6, 0.1, 0.0)))
+    assert len(parts(obstacles=[step, step])) == len(parts()) + 2
+    with pytest.raises(lw.InputError, match=r"obstacles: expected lw\.Shape"):
+        payload(ARM, obstacles=["box"])
+    with pytest.raises(lw.InputError, match="stands still"):
+        payload(ARM, obstacles=[step], base_motion=lambda t: lw.Pose.of((0.0, 0.0, t)))
 
 
 def test_a_page_is_small():

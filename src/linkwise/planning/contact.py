@@ -295,17 +295,27 @@ def _check(robot: Robot) -> None:
 
 
 def space(degree: int, count: Any, chart: Chart) -> Basis:
-    """The basis of so many control points: evenly spread, and with breaks where contacts begin and end."""
+    """The basis of so many control points: evenly spread, with breaks where contacts begin and end.
+
+    While one contact takes over from another there are as many spans as the degree: with fewer some control points of
+    wrenches would reach beyond both, and belong to none.
+    """
     basis = Basis.uniform(degree, count)
     ends = sorted({round(x, 9) for stance in chart.stances for phase in stance.phases for x in phase} | {0.0, 1.0})
     if len(ends) == 2:
         return basis
     spans = len(basis.breaks) - 1
     lengths = np.diff(ends)
-    own = np.maximum(np.round(lengths * spans), 1).astype(int)
-    while own.sum() != spans and own.sum() > len(own):
+    least = np.array([degree if _is_passed_on(chart, a, b) else 1 for a, b in pairwise(ends)])
+    if least.sum() > spans:
+        raise InputError(
+            f"control_points: expected {least.sum() + degree} or more, since phases of contacts begin and end at"
+            f" {ends[1:-1]} of the motion, got {count}."
+        )
+    own = np.maximum(np.round(lengths * spans), least).astype(int)
+    while own.sum() != spans:
         step = 1 if own.sum() < spans else -1
-        rest = np.where((own > 1) | (step > 0), (lengths * spans - own) * step, -np.inf)
+        rest = np.where((own > least) | (step > 0), (lengths * spans - own) * step, -np.inf)
         own[int(np.argmax(rest))] += step
     breaks = [np.linspace(a, b, k + 1)[:-1] for (a, b), k in zip(pairwise(ends), own, strict=True)]
     basis = Basis(degree, (*np.concatenate(breaks).tolist(), 1.0))
@@ -314,9 +324,17 @@ def space(degree: int, count: Any, chart: Chart) -> Basis:
         for a, b in stance.phases:
             within = (basis.abscissae > a) & (basis.abscissae < b)
             if not np.isnan(known[within]).any():
-                least = int(np.ceil((degree + 1) / (b - a))) + degree
+                enough = int(np.ceil((degree + 1) / (b - a))) + degree
                 raise InputError(
-                    f"control_points: expected about {least} or more, so that the force of contact {stance.name!r} from"
-                    f" {a:g} to {b:g} has some, got {count}."
+                    f"control_points: expected about {enough} or more, so that the force of contact {stance.name!r}"
+                    f" from {a:g} to {b:g} has some, got {count}."
                 )
     return basis
+
+
+def _is_passed_on(chart: Chart, a: float, b: float) -> bool:
+    """Whether from a to b contacts stand that did before, and others that will after, but none that does both."""
+    phases = [phase for stance in chart.stances for phase in stance.phases]
+    stands = [(c < a - 1e-9, d > b + 1e-9) for c, d in phases if c < b - 1e-9 and d > a + 1e-9]
+    before, after = (any(x) for x in zip(*stands, strict=True)) if stands else (False, False)
+    return before and after and (True, True) not in stands

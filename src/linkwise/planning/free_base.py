@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 LABELS = ("free base force", "free base fall", "free base momentum")
 AXES = ("x", "y", "z")
 NONE = 1e-9  # of the largest singular value: what is none
+WEAK = 1e-3  # the same of forces of contacts: what two points nearly on a line hold by forces without measure is left
 STEPS, CLOSE = 20, 1e-9  # of Newton's method towards a first motion, and how small its last one is
 
 
@@ -111,7 +112,7 @@ def settled(problem: Problem, curve: Curve) -> Curve:
     moves = np.zeros(points.shape, dtype=bool)
     moves[:, floating_numbers(problem.chart) or slice(problem.chart.moving, None)] = True
     moves &= ~np.isfinite(problem.ends.fixed)
-    at = np.flatnonzero(moves)
+    at, small = np.flatnonzero(moves), WEAK if problem.chart.stances else NONE
     for _ in range(STEPS):
         rows, columns = [], []
         for s in own:
@@ -120,7 +121,7 @@ def settled(problem: Problem, curve: Curve) -> Curve:
             J[np.arange(len(s.s))[:, None, None], s.kernel.entries[:, 0][:, None], s.columns] = first.by_points
             rows.append(first.values.ravel())
             columns.append(J.reshape(-1, points.size)[:, at])
-        step = np.linalg.lstsq(np.vstack(columns), -np.concatenate(rows), rcond=NONE)[0]
+        step = np.linalg.lstsq(np.vstack(columns), -np.concatenate(rows), rcond=small)[0]
         if not np.isfinite(step).all():
             return curve
         most = np.inf if problem.chart.stances else 1.0  # forces of contacts are linear

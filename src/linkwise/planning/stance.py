@@ -17,6 +17,7 @@ FORCE, MOMENT = ("fx", "fy", "fz"), ("mx", "my", "mz")
 SHARE = "share"
 TINY, SWEEPS = 1e-15, 3  # what stands in for contacts where none stands, and how often their shares are mended
 LEVER = 0.1  # m: moments on splines are counted in weights times this
+LEAVING = 0.2  # of a swing: while a frame that was at rest gains speed, or loses it, the way is at its end
 
 Numbers = tuple[float, float, float]
 
@@ -122,8 +123,14 @@ class Stance:
         return Wrench(force, moment + cross(self.middle, force))
 
     def reference(self, s: Array) -> Array:
-        """Where the frame is to be (n, 12), rotation row after row, then position; between places on a straight way."""
-        ends = [x for phase in self.phases for x in phase]
+        """Where the frame is to be (n, 12), rotation row after row, then position; between places on a straight way.
+
+        It leaves its place later than the frame may, and is at the next one sooner.
+        """
+        ends = np.array([x for phase in self.phases for x in phase])
+        late = LEAVING * (ends[2::2] - ends[1:-1:2])
+        ends[1:-1:2] += late
+        ends[2::2] -= late
         rows = np.array([[*(x for row in X.R for x in row), *X.p] for X in self.places for _ in range(2)])
         found = np.stack([np.interp(s, ends, column) for column in rows.T], axis=1)
         upcoming = np.clip(np.searchsorted([a for a, _ in self.phases], s + 1e-12, side="right") - 1, 0, None)

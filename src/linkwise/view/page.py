@@ -48,7 +48,7 @@ def view(robot: Robot, motion: Any = None, path: str | PathLike[str] | None = No
         motion: a result, a file, columns or positions, as `Motion.of` takes them.
         path: of the page, ending in .html; without one it is a temporary file that the browser opens, unless a
             notebook shows it.
-        options: those of `payload`: ghost, wrenches, base_motion, trace, meshes, triangles, title, compact.
+        options: those of `payload`: ghost, wrenches, base_motion, obstacles, trace, meshes, triangles, title, compact.
 
     Returns:
         The path of the page, which notebooks show inline.

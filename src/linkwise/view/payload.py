@@ -11,6 +11,7 @@ from typing import Any
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names
+from linkwise.robot.geometry import Shape
 from linkwise.robot.robot import Robot
 from linkwise.spatial import Pose
 from linkwise.view.motion import PLOTTED, Motion
@@ -55,6 +56,7 @@ def payload(
     ghost: Any = None,
     wrenches: bool = False,
     base_motion: Any = None,
+    obstacles: Sequence[Shape] = (),
     trace: str | Sequence[str] = (),
     meshes: bool = True,
     triangles: int = TRIANGLES,
@@ -69,6 +71,7 @@ def payload(
         ghost: another motion of the same robot, drawn pale beside the first.
         wrenches: carry forces and moments through joints too; computed where the motion has none.
         base_motion: the base's `Pose` in the world as a function of time.
+        obstacles: shapes in the world, whatever link they name, beside those that the motion knows; the base stands.
         trace: name of a frame or link, or several, whose way is drawn as a line.
         meshes: draw meshes; else shapes made from joints and links in their place.
         triangles: of all meshes together; where there are more, meshes are made coarser.
@@ -82,7 +85,10 @@ def payload(
         raise InputError(f"view triangles: expected a whole number above 0, got {triangles!r}.")
     moving = Motion.of(robot, motion, wrenches=wrenches, base_motion=base_motion)
     scene = Scene.of(moving.robot, use_meshes=meshes, triangles=triangles)
-    scene = scene.among(() if base_motion else getattr(motion, "obstacles", ()))
+    if any(not isinstance(s, Shape) for s in obstacles) or (len(obstacles) and base_motion):
+        what = "a base that stands still" if base_motion else "lw.Shape(...), in the world"
+        raise InputError(f"view obstacles: expected {what}, got {obstacles!r}.")
+    scene = scene.among(() if base_motion else (*getattr(motion, "obstacles", ()), *obstacles))
     beside = None if ghost is None else Motion.of(moving.robot, ghost)
     if beside is not None and beside.robot.nq != moving.robot.nq:
         raise InputError("view ghost: expected positions of the same coordinates as those of the motion, got others.")

@@ -115,8 +115,10 @@ class View {
   dressMotion(also) {
     const { head, machine, stage, root, options } = this;
     const groups = [driveArrows, wrenchArrows].map((f) => f(machine, head, head.motion));
-    for (const group of [...groups, worldArrows(stage.scene, head, head.motion)].filter(Boolean)) {
-      const on = options.forces ?? group.title !== 'drive torques';
+    const outer = worldArrows(stage.scene, head, head.motion);
+    const shown = outer ?? groups[1]; // forces of the ground say more than those through all joints, which hide a person
+    for (const group of [...groups, outer].filter(Boolean)) {
+      const on = options.forces ?? group === shown;
       const title = group.title[0].toUpperCase() + group.title.slice(1);
       const holders = group.arrows.map(({ arrow }) => arrow.children[0]);
       also(title, on, holders, group.legend);

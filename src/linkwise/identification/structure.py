@@ -159,6 +159,11 @@ class Structure:
         return np.concatenate([self.robot.parameters(), np.zeros(len(self.extras))])
 
     @cached_property
+    def held(self) -> Array:
+        """The prior of what keeps it, and zero for what is free."""
+        return np.where(self.free, 0.0, self.prior)
+
+    @cached_property
     def link(self) -> str:
         """The moving link that carries the payload."""
         if self.payload is None:

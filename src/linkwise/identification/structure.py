@@ -201,7 +201,8 @@ class Structure:
         q = random_positions(robot, rng, rows)
         qd, qdd = rng.normal(size=(2, len(q), robot.nv)) * 3.0
         tau, others = rng.normal(size=(len(q), robot.nu)), {c: rng.normal(size=len(q)) for c in self.channels.values()}
-        Y = self.columns(State(q, qd, qdd, tau, others)).reshape(-1, count)
+        wide = replace(self, stribeck={a.name: 1.0 for a in self.axes})  # groups do not depend on that speed
+        Y = wide.columns(State(q, qd, qdd, tau, others)).reshape(-1, count)
         links = [range(k, k + INERTIAL) for k in range(0, inertial, INERTIAL)]
         kept, mapping, _ = grouped(Y, [*links, *([k] for k in range(inertial, count))], self.free)
         return kept, mapping

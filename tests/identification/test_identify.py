@@ -13,7 +13,7 @@ import pytest
 import linkwise as lw
 from linkwise.identification import Structure, simulated_log
 from linkwise.identification.fit import Fit
-from linkwise.identification.structure import State
+from linkwise.identification.laws import State
 from linkwise.motion import Log
 
 

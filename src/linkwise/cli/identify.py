@@ -169,10 +169,10 @@ def _print(
     drives = [*fit.training.drives, "mean"]
     cells = [[d, *(f"{100 * x[d]:.3g} %" if d in x else "" for x in table.values())] for d in drives]
     show.table(["drive", *table], cells, right=list(table))
-    late = fit.delay.values
+    late, sure = fit.delay.values[fit.delay.determined], fit.delay.errors[fit.delay.determined]
     if late.any():
         shared = len(set(late.tolist())) == 1
-        which = f"{1e3 * late[0]:.3g} +- {1e3 * fit.delay.errors[0]:.2g} ms" if shared else "differs by drive (--json)"
+        which = f"{1e3 * late[0]:.3g} +- {1e3 * sure[0]:.2g} ms" if shared else "differs by drive (--json)"
         show.line(f"torques come after positions by {which}")
     show.written({"robot": output, "page": report}, "To keep the robot, give --output FILE.toml or FILE.urdf.")
 

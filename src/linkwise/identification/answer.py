@@ -19,7 +19,6 @@ from linkwise.identification.sizes import spread_over
 from linkwise.identification.statistics import Error, error_of, information, whiteness
 from linkwise.identification.steps import Steps
 from linkwise.identification.structure import INERTIAL, Structure
-from linkwise.motion.columns import column_names
 from linkwise.motion.trajectory import Array
 
 SURE = 0.5  # of what a parameter may well be: a standard error above tells nothing
@@ -53,6 +52,8 @@ class Found:
 
     def solve(self, estimator: str) -> tuple[Solution, Covariance]:
         """An estimate with its covariance, delays among its numbers."""
+        if self.structure.sprung and estimator == "reweighted":
+            estimator = "weighted"  # two rows have the torque of one motor: correlated, they would make their sum zero
         rows, noise = with_delays(self.rows, self.delay), [with_delays(rows, self.delay) for rows in self.noise]
         other = None if self.other is None else with_delays(self.other, self.delay)
         solution = solve(rows, estimator, noise, other)
@@ -63,7 +64,7 @@ def answer(found: Found, steps: Steps, estimator: str, physical: bool, gains: Ar
     """The fit, of which Ctrl-C leaves out what would take longer."""
     structure, rows, count = found.structure, found.rows, len(found.prior)
     solution, covariance = steps("estimate", lambda: found.solve(estimator), lambda: found.solve("weighted"))
-    names = tuple(n.removeprefix("tau.") for n in column_names(structure.robot, "tau"))
+    names = structure.outputs
     base = found.prior + solution.x[:count]
     se = np.sqrt(np.maximum(np.diag(covariance.matrix), 0.0))
     known = (se[:count] < SURE * np.asarray(rows.size)) & ~solution.lost[:count]
@@ -79,6 +80,9 @@ def answer(found: Found, steps: Steps, estimator: str, physical: bool, gains: Ar
             lambda: (values, ["parameters of the robot may be such that no body has"]),
         )
         notes += words
+    for name in structure.springs_by_path:
+        if name in undetermined:
+            values[structure.names.index(name)] = structure.prior[structure.names.index(name)]
     cross = steps("left-out blocks", lambda: _left_out(names, rows, whole, solution), lambda: None)
     if steps.stopped:
         notes.append(f"interrupted at the step {steps.stopped!r}: that one and all after it were left out")
@@ -113,10 +117,8 @@ def answer(found: Found, steps: Steps, estimator: str, physical: bool, gains: Ar
 def _delays(names: tuple[str, ...], found: Found, errors: Array, dof: Array) -> Estimates:
     """The delay of each drive; one that all share has the same error everywhere."""
     each = np.full(len(names), np.nan)
-    if len(errors) == 1:
-        each[:] = errors
-    elif len(errors):
-        each[found.rows.used.any(axis=0)] = errors
+    for error, column in zip(errors, found.delay, strict=True):
+        each[column.any(axis=0)] = error
     return Estimates(names, found.late, each, np.zeros(len(names)), np.full(len(names), dof.min(initial=np.inf)))
 
 
@@ -131,8 +133,8 @@ def _consistent(structure: Structure, base: Array, covariance: Array, bread: Arr
     wider = float(np.median(np.diag(covariance) / np.maximum(np.diag(bread), 1e-300)))
     weight = np.linalg.pinv(wider * bread, rcond=1e-14, hermitian=True)
     found = consistent(
-        structure.robot, M.T @ weight @ M, M.T @ weight @ (base + M @ known), prior=structure.prior,
-        names=[e.name for e in structure.extras], fixed=_fixed(structure),
+        structure.machine, M.T @ weight @ M, M.T @ weight @ (base + M @ known), prior=structure.prior,
+        names=[e.name for e in structure.extras], fixed=_fixed(structure), positive=tuple(structure.springs_by_path),
     )  # fmt: skip
     off = np.abs(M @ (found.parameters - known) - base) / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     words = list(found.notes)
@@ -146,12 +148,12 @@ def _consistent(structure: Structure, base: Array, covariance: Array, bread: Arr
 
 
 def _fixed(structure: Structure) -> list[str]:
-    """Names of links and of joints' parameters that keep the robot's values."""
-    inertial = INERTIAL * len(structure.robot.moving_links)
-    links = structure.free[:inertial].reshape(-1, INERTIAL).any(axis=1)
-    names = [name for name, on in zip(structure.robot.moving_links, links, strict=True) if not on]
-    rest = zip(structure.robot.parameter_names[inertial:], structure.free[inertial:], strict=False)
-    return names + [name for name, on in rest if not on]
+    """Names of links, of joints' parameters and of further columns that keep the robot's values."""
+    links = structure.machine.moving_links
+    inertial = INERTIAL * len(links)
+    on = structure.free[:inertial].reshape(-1, INERTIAL).any(axis=1)
+    names, free = (*links, *structure.names[inertial:]), (*on, *structure.free[inertial:])
+    return [name for name, is_free in zip(names, free, strict=True) if not is_free]
 
 
 def _single(structure: Structure, known: Any) -> list[int | None]:
@@ -183,9 +185,11 @@ def _words(names: tuple[str, ...], rows: Rows, undetermined: tuple[str, ...], so
     found = []
     if undetermined:
         found.append(f"the data do not determine {', '.join(undetermined)}: left at the robot's values")
-    resting = 1.0 - rows.used.mean(axis=0)
-    for name, share in zip(names, resting, strict=True):
-        if share > 0.0:
+    resting = dict(zip(names, 1.0 - rows.used.mean(axis=0), strict=True))
+    if unmeasured := [name for name, share in resting.items() if share == 1.0]:
+        found.append(f"not measured: {', '.join(unmeasured)}")
+    for name, share in resting.items():
+        if 0.0 < share < 1.0:
             found.append(f"{name}: {100.0 * share:.3g} % of the rows do not count, not measured or at rest")
     outliers = float(np.mean(solution.weight < 0.5))
     if outliers > 0.0:

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from linkwise.identification.laws import Axis
 from linkwise.identification.least_squares import Solution, solve
 from linkwise.identification.samples import Rows, Samples
 from linkwise.identification.statistics import APART
-from linkwise.identification.structure import Axis, Structure
+from linkwise.identification.structure import Structure
 from linkwise.motion.trajectory import Array
 
 SPEEDS = np.geomspace(0.01, 0.5, 12)  # of the highest speed, at which Stribeck's friction may have decayed
@@ -32,13 +33,13 @@ def searched(samples: Samples, structure: Structure, rows: Rows) -> Structure:
     if "presliding" in structure.friction:
         found: dict[str, float] = {}
         for axis in structure.axes:
-            span = float(np.ptp(axis.speed(samples.smoothed.q[:, : structure.robot.nv]))) or 1.0
+            span = float(np.ptp(samples.smoothed.q[:, structure.robot.slots[axis.name].q])) or 1.0
 
             def trial(reach: float, axis: Axis = axis) -> Array:
                 new = replace(structure, presliding={axis.name: reach})
                 return samples.column(new.pushed(axis, state, log.runs, log.rate, samples.step)[0])
 
-            column = f"{axis.name}.coulomb"
+            column = axis.number("coulomb")
             best = _best(rows, axis, kept, column, trial, DISTANCES * span)
             found |= {axis.name: best} if best else {}
         structure = replace(structure, presliding=found) if found else structure
@@ -51,7 +52,7 @@ def searched(samples: Samples, structure: Structure, rows: Rows) -> Structure:
                 v = axis.speed(state.qd)
                 return samples.column(structure.sign(axis, state) * np.exp(-((v / speed) ** 2)))
 
-            column = f"{axis.name}.stribeck"
+            column = axis.number("stribeck")
             speeds[axis.name] = _best(rows, axis, kept, column, decayed, SPEEDS * top) or float(SPEEDS[5]) * top
         structure = replace(structure, stribeck=speeds)
     return structure

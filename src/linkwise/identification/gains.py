@@ -25,7 +25,7 @@ def calibrated(samples: Samples, structure: Structure, current: Array, tau: Arra
     whose torque is its own friction and rotor alone keeps the gain that the robot as given has.
     """
     known = np.isfinite(current).any(axis=0) & np.any(np.nan_to_num(current), axis=0)
-    x = np.nan_to_num(current)
+    x, tau = np.nan_to_num(current), np.nan_to_num(tau)
     gains = np.where(known, np.sum(tau * x, axis=0) / np.maximum(np.sum(x * x, axis=0), 1e-300), np.nan)
     gains = np.where(np.abs(gains) > TINY, gains, np.where(known, 1.0, np.nan))
     sure = int(np.nanargmax(np.where(known, np.mean(tau**2, axis=0), np.nan)))

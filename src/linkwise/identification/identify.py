@@ -12,16 +12,19 @@ from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.identification.answer import Found, answer
 from linkwise.identification.delays import delayed, with_delays
+from linkwise.identification.drift import Drift
 from linkwise.identification.fit import Fit
 from linkwise.identification.friction import searched
 from linkwise.identification.gains import calibrated
 from linkwise.identification.joined_logs import Source, joined
+from linkwise.identification.laws import laws
 from linkwise.identification.least_squares import ESTIMATORS, solve
-from linkwise.identification.samples import WIDE, Rows, Samples, measured_torques, noise_level, spread_of
+from linkwise.identification.measurements import Measured, measured
+from linkwise.identification.samples import WIDE, Rows, Samples, noise_level, spread_of
 from linkwise.identification.sizes import plausible
 from linkwise.identification.statistics import information
 from linkwise.identification.steps import Steps
-from linkwise.identification.structure import Structure, laws
+from linkwise.identification.structure import Structure
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names
 from linkwise.motion.log import Log
@@ -51,6 +54,9 @@ def identify(
     gains: Mapping[str, float] | Sequence[float] | None = None,
     delays: bool | str = True,
     cutoff: float | None = None,
+    sensors: str | Iterable[str] = (),
+    springs: bool = True,
+    drift: bool | float = False,
     estimator: str = "reweighted",
     prior: Robot | None = None,
     physical: bool = True,
@@ -76,6 +82,13 @@ def identify(
         gains: torque per ampere of each drive, where the log has currents.
         delays: True for one delay of all torques against positions, "drive" for one of each, False for none.
         cutoff: of the low-pass, in Hz; chosen from the data by default. Positions are smoothed at twice that.
+        sensors: links behind fixed joints, or these joints, through which the log has wrenches, such as columns
+            `wrench.tool.fx`: what the robot exerts on what lies beyond, at the link's origin in its axes. These are
+            further measurements, with offsets of their own; wrenches at other frames push the robot.
+        springs: whether stiffness and damping of elastic drives, where the log has positions of joints and motors, and
+            stiffness of springs along joints are unknown; else they are the robot's.
+        drift: whether offsets change along the log: True for a line along each file, or the seconds between knots of a
+            broken line.
         estimator: "ordinary", "weighted", "reweighted", "total" or "instrumental" least squares.
         prior: a robot with the values of what the data do not determine, by default `robot`.
         physical: whether the robot gets the nearest parameters that bodies of positive density can have.
@@ -86,8 +99,10 @@ def identify(
     given = joined(robot, log)
     steps = Steps(f"identify {robot.name}", progress)
     structure = Structure(
-        robot if prior is None else prior, laws(friction), rotors, offsets, payload, tuple(coupled), tuple(hold)
-    )
+        robot if prior is None else prior, laws(friction), rotors, offsets, payload, tuple(coupled), tuple(hold),
+        sensors=(sensors,) if isinstance(sensors, str) else tuple(sensors), springs=springs,
+        drift=Drift.of(given, drift),
+    )  # fmt: skip
     work = _Work(structure, given, _gains(robot, gains), delays, cutoff, estimator, steps)
     try:
         with one_thread():  # small matrices, for which threads only wait for each other
@@ -156,9 +171,12 @@ class _Work:
         cutoff = float(np.max(s.cutoff)) / WIDE
         noise = noise_level(s.log, WIDE * cutoff)
         step = 1.0 / s.log.rate if self.delays else 0.0
-        samples = Samples(s, self._measured(s, cutoff, noise), cutoff, noise, step)
+        values, timed, words = self._measured(s, cutoff, noise)
+        self.notes += words
+        samples = Samples(s, values, cutoff, noise, step, timed)
         spread = spread_of(noise, s.log.rate, WIDE * cutoff) if _is_flat(self.structure.robot) else None
-        self.structure = replace(self.structure, spread=spread, channels=self._temperatures(s.log))
+        seen = np.isfinite(values).any(axis=0)
+        self.structure = replace(self.structure, spread=spread, channels=self._temperatures(s.log), seen=seen)
         structure = self.structure
         prior = structure.mapping @ np.where(structure.free, structure.prior, 0.0)
         rows = self._rows(samples, prior)
@@ -193,14 +211,16 @@ class _Work:
             )
         return there
 
-    def _measured(self, s: Smoothed, cutoff: float, noise: Array) -> Array:
+    def _measured(self, s: Smoothed, cutoff: float, noise: Array) -> Measured:
         """Torques, or currents with gains, which are found where none are given."""
         log, structure = s.log, self.structure
         if log.current is None or log.tau is not None or self.gains is not None:
-            return measured_torques(log, self.gains)
-        first = Samples(s, log.current, cutoff, noise)
-        tau = np.asarray(compile(structure.robot, inverse_dynamics)(s.q, s.qd, s.qdd))
-        self.gains = calibrated(first, structure, log.current, tau)
+            return measured(structure, log, self.gains)
+        current, tau = np.full((2, len(log), len(structure.outputs)), np.nan)
+        current[:, structure.driven] = log.current
+        tau[:, structure.driven] = compile(structure.robot, inverse_dynamics)(s.q, s.qd, s.qdd)
+        self.gains = calibrated(Samples(s, current, cutoff, noise), structure, current, tau)[structure.driven]
+        tau = tau[:, structure.driven]
         sure = int(np.nanargmax(np.where(np.isfinite(self.gains), np.mean(tau**2, axis=0), np.nan)))
         name = column_names(log.robot, "tau")[sure].removeprefix("tau.")
         self.notes.append(
@@ -208,13 +228,13 @@ class _Work:
             " robot as given moves best, and sets the scale of all; the others are those that agree with it. Intervals"
             " take the gains for granted. Give gains="
         )
-        return measured_torques(log, self.gains)
+        return measured(structure, log, self.gains)
 
     # ---- delay, friction, noise
 
     def _delayed(self, found: Found) -> Found:
         """With torques brought forward by their delay."""
-        rows, late, delay = delayed(found.samples, self._trusted(found), found.prior, self.delays)
+        rows, late, delay = delayed(found.samples, found.structure, self._trusted(found), found.prior, self.delays)
         return replace(found, rows=rows, late=late, delay=delay)
 
     def _trusted(self, found: Found) -> Rows:
@@ -226,8 +246,8 @@ class _Work:
         for _ in range(TRUSTED):
             best = solve(rows, "weighted")
             for axis in structure.axes:
-                if f"{axis.name}.coulomb" in names:
-                    k = names.index(f"{axis.name}.coulomb")
+                if axis.number("coulomb") in names:
+                    k = names.index(axis.number("coulomb"))
                     before, u = structure.prior[structure.kept[k]], axis.u[0][0]
                     coulomb[u] = max(best.x[k] + before, before, LEAST * torque[u])
             rows = rows.trusting(coulomb, np.diag(best.sigma))
@@ -236,7 +256,7 @@ class _Work:
     def _with_laws(self, now: Found, raw: Rows) -> Found:
         """With the best laws of friction, if these explain more than delays do."""
         trusted = self._trusted(replace(now, rows=raw))
-        slope = delayed(now.samples, trusted, now.prior, self.delays, rounds=0)[2]
+        slope = delayed(now.samples, now.structure, trusted, now.prior, self.delays, rounds=0)[2]
         self.structure = searched(now.samples, now.structure, with_delays(trusted, slope))
         if self.structure is now.structure:
             return now

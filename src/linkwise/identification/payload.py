@@ -63,7 +63,7 @@ def load_of(structure: Structure, base: Estimates, covariance: Covariance) -> Lo
 
 def _pose(structure: Structure) -> tuple[Array, Array]:
     """Rotation and origin of the payload's frame in the moving link that carries it."""
-    robot = structure.robot
+    robot = structure.machine
     frame = robot.frame(str(structure.payload))
     pose, at = frame.origin, frame.link
     while at != structure.link:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
-from linkwise.identification.structure import State, Structure
+from linkwise.identification.laws import State
+from linkwise.identification.structure import Structure
 from linkwise.motion.log import Log
 from linkwise.motion.smoothing import Smoothed, smooth_rates
 from linkwise.motion.spectrum import gain
 from linkwise.motion.trajectory import Array
-from linkwise.robot.coordinates import drive_slots
 
 SIDE = 1.5  # periods of the cutoff on either side of the low-pass's middle
 KAISER = 6.0  # its window
@@ -25,7 +25,6 @@ NEAR = 4.0  # times a frequency, up to where noise is measured
 HIGH = 0.3  # of the rate, likewise: beyond, interpolation has taken from it
 SHORT = 64  # rows of a run that tells no noise
 WIDE = 2.0  # positions are smoothed at so many times the cutoff of the low-pass
-FLOATING = 6  # numbers of a free body
 BLOCK = 4096  # rows of the log whose columns are held at once
 
 
@@ -134,6 +133,7 @@ class Samples:
         cutoff: of the low-pass that columns and torques go through, in Hz.
         noise: (nq,) standard deviations of the noise of positions, taken as white.
         step: s, between instants of positions and torques at most.
+        timed: (nu,) whether a sensor measured a row, so that it may be late; all by default.
     """
 
     smoothed: Smoothed
@@ -141,12 +141,12 @@ class Samples:
     cutoff: float
     noise: Array
     step: float = 0.0
+    timed: Any = True
 
     def state(self, structure: Structure) -> tuple[State, Array]:
         """The motion with which way friction pushes, and by how much that is unsure."""
         s = self.smoothed
-        state = State(s.q, s.qd, s.qdd, self.measured, s.log.others, wrenches=s.log.wrenches)
-        return structure.with_friction(state, s.log.runs, s.log.rate, self.step)
+        return structure.with_friction(structure.state(s, self.measured), s.log.runs, s.log.rate, self.step)
 
     @property
     def low_pass(self) -> LowPass:
@@ -226,22 +226,3 @@ def spread_of(noise: Array, rate: float, cutoff: float) -> Array:
     f = np.linspace(0.0, rate / 2.0, 2001)
     passed = np.mean((2.0 * np.pi * f * gain(f, np.asarray(cutoff))) ** 2)
     return np.asarray(noise * np.sqrt(passed))
-
-
-def measured_torques(log: Log, gains: Array | None) -> Array:
-    """(rows, nu) torques of the log, or its currents times gains; NaN where there are neither.
-
-    Nothing drives a floating base: its six numbers are zero where they were not measured.
-    """
-    nu = log.robot.nu
-    tau = np.full((len(log), nu), np.nan) if log.tau is None else log.tau.copy()
-    if log.current is not None and gains is not None:
-        tau = np.where(np.isnan(tau), log.current * gains, tau)
-    if not np.isfinite(tau).any():
-        remedy = "Give gains=, torque per ampere by drive" if log.current is not None else "Give columns tau.<drive>"
-        raise InputError(f"log of {log.robot.name!r}: expected measured torques, got none. {remedy}.")
-    for slot in drive_slots(log.robot).values():
-        own = slice(slot.v, slot.v + slot.nv)
-        if slot.nv == FLOATING and np.isnan(tau[:, own]).all():
-            tau[:, own] = 0.0
-    return tau

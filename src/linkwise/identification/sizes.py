@@ -11,7 +11,7 @@ from linkwise.motion.trajectory import Array
 
 def plausible(structure: Structure, rows: Rows) -> Array:
     """(kept,) how large each group may well be: as its link's mass and length suggest, or as torques do."""
-    robot = structure.robot
+    robot = structure.machine
     prior = robot.parameters()
     inertial = prior[: INERTIAL * len(robot.moving_links)].reshape(-1, INERTIAL)
     masses = np.where(
@@ -24,6 +24,8 @@ def plausible(structure: Structure, rows: Rows) -> Array:
     group = np.sqrt(np.nansum((structure.mapping * np.nan_to_num(size)) ** 2, axis=1))
     torque = np.sqrt(np.sum(rows.b**2, axis=0) / np.maximum(rows.used.sum(axis=0), 1))
     column = np.sqrt(np.mean(rows.A**2, axis=0))
+    own = np.abs(column * structure.prior[structure.kept]).max(axis=1)  # of joints behind springs, whose sum is zero
+    torque = np.where(torque > 0.0, torque, own)
     laws = np.array([structure.names[k].rpartition(".")[2] for k in structure.kept])
     for law in set(laws[np.isnan(size[structure.kept])]):  # a joint that hardly moves tells nothing of its friction
         same = laws == law
@@ -41,7 +43,7 @@ def spread_over(structure: Structure, base: Array) -> Array:
     M = structure.mapping
     prior = np.where(free, structure.prior, 0.0)
     scale = np.maximum(np.abs(structure.prior), 1e-3)
-    inertial = INERTIAL * len(structure.robot.moving_links)
+    inertial = INERTIAL * len(structure.machine.moving_links)
     for k in range(0, inertial, INERTIAL):
         m = max(structure.prior[k], 0.1)
         scale[k : k + INERTIAL] = [m, *[0.1 * m] * 3, *[0.01 * m] * 6]

@@ -28,7 +28,7 @@ from linkwise.identification.structure import Structure
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names
 from linkwise.motion.log import Log
-from linkwise.motion.smoothing import Smoothed, smooth, smooth_rates
+from linkwise.motion.smoothing import Smoothed, smooth, smooth_motion
 from linkwise.motion.trajectory import Array
 from linkwise.planning.solvers.blas import one_thread
 from linkwise.robot.robot import Robot
@@ -174,7 +174,7 @@ class _Work:
         values, timed, words = self._measured(s, cutoff, noise)
         self.notes += words
         samples = Samples(s, values, cutoff, noise, step, timed)
-        spread = spread_of(noise, s.log.rate, WIDE * cutoff) if _is_flat(self.structure.robot) else None
+        spread = spread_of(s.log, noise, WIDE * cutoff)
         seen = np.isfinite(values).any(axis=0)
         self.structure = replace(self.structure, spread=spread, channels=self._temperatures(s.log), seen=seen)
         structure = self.structure
@@ -271,16 +271,11 @@ class _Work:
         columns, held = structure.kept, structure.held
         if self.estimator == "instrumental":
             s = samples.smoothed
-            q, qd, qdd = smooth_rates(s.log.q, s.log.rate, np.full(s.log.q.shape[1], samples.cutoff), s.log.runs)
+            q, qd, qdd = smooth_motion(s.log.robot, s.log.q, s.log.rate, s.log.runs, samples.cutoff)[0]
             other = samples.rows(structure, columns, held, (q - s.q, qd - s.qd, qdd - s.qdd))
             return replace(found, other=replace(found.rows, A=other.A))
-        if not (_is_flat(structure.robot) and np.any(samples.noise > 0.0)):
+        if not np.any(samples.noise > 0.0):
             return found
         move = samples.disturbed(0)
         moved = [samples.rows(structure, columns, held, tuple(sign * x for x in move)) for sign in (1.0, -1.0)]
         return replace(found, noise=tuple(replace(found.rows, A=rows.A) for rows in moved))
-
-
-def _is_flat(robot: Robot) -> bool:
-    """Whether velocities are rates of positions, without quaternions or wheels."""
-    return robot.nq == robot.nv

@@ -15,6 +15,7 @@ from linkwise.identification.structure import Structure
 from linkwise.motion.log import Log
 from linkwise.motion.smoothing import Smoothed, smooth_rates
 from linkwise.motion.spectrum import gain
+from linkwise.motion.spline import unbroken, velocities
 from linkwise.motion.trajectory import Array
 
 SIDE = 1.5  # periods of the cutoff on either side of the low-pass's middle
@@ -198,7 +199,14 @@ class Samples:
         s = self.smoothed
         rng = np.random.default_rng(seed)
         noise = rng.normal(size=s.log.q.shape) * self.noise
-        return tuple(smooth_rates(noise, s.log.rate, np.full(noise.shape[1], WIDE * self.cutoff), s.log.runs))
+        cutoff, robot = np.full(noise.shape[1], WIDE * self.cutoff), s.log.robot
+        n, *rates = smooth_rates(noise, s.log.rate, cutoff, s.log.runs)
+        if robot.nq == robot.nv:
+            return n, *rates
+        # velocities are not the rates of quaternions, but depend on these
+        q, *own = smooth_rates(unbroken(robot, s.log.q), s.log.rate, cutoff, s.log.runs)
+        moved = velocities(robot, q + n, [a + b for a, b in zip(own, rates, strict=True)])
+        return n, *(a - b for a, b in zip(moved, velocities(robot, q, own), strict=True))
 
 
 def noise_level(log: Log, frequency: float) -> Array:
@@ -221,8 +229,15 @@ def noise_level(log: Log, frequency: float) -> Array:
     return np.asarray(np.sqrt(np.median(np.concatenate(parts), axis=0) / np.log(2.0)))
 
 
-def spread_of(noise: Array, rate: float, cutoff: float) -> Array:
-    """Standard deviations of smooth velocities by white noise of positions, smoothed at a cutoff in Hz."""
-    f = np.linspace(0.0, rate / 2.0, 2001)
+def spread_of(log: Log, noise: Array, cutoff: float) -> Array:
+    """(nv,) standard deviations of smooth velocities by white noise of positions, smoothed at a cutoff in Hz.
+
+    Those of joints with a quaternion, which have no friction, are zero.
+    """
+    f = np.linspace(0.0, log.rate / 2.0, 2001)
     passed = np.mean((2.0 * np.pi * f * gain(f, np.asarray(cutoff))) ** 2)
-    return np.asarray(noise * np.sqrt(passed))
+    found = np.zeros(log.robot.nv)
+    for slot in log.robot.slots.values():
+        if slot.nq == slot.nv:
+            found[slot.v : slot.v + slot.nv] = noise[slot.q : slot.q + slot.nq]
+    return np.asarray(found * np.sqrt(passed))

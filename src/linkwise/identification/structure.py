@@ -138,7 +138,7 @@ class Structure:
         sums = [self._sum(*pair) for pair in self.coupled]
         found = [Extra(f"{a.name}.{law}", law, a) for a in sums for law in ("rotor", "viscous", "coulomb")]
         known = {j.name: j.friction.offset for j in self.robot.joints}
-        for axis in (*self.axes, *self._sensed_axes):
+        for axis in (*self.axes, *self._other_axes):
             own = Extra(axis.number("offset"), "offset", axis, "", known.get(axis.name, 0.0), self.offsets)
             found += [own] if own.free or own.prior else []
             found += [Extra(axis.number(f"drift{label}"), "offset", axis, c) for c, label in self.drift.labels.items()]
@@ -151,8 +151,11 @@ class Structure:
         return (*found, *(Extra(name, "spring", NONE, "", x, free) for name, x in self.springs_by_path.items()))
 
     @cached_property
-    def _sensed_axes(self) -> list[Axis]:
-        rows = [k for own in self.sensed.values() for k in range(own.start, own.stop)]
+    def _other_axes(self) -> list[Axis]:
+        """Rows that may have an offset and no speed of their own: of drives that follow, and of sensors."""
+        leads, slots = self.robot.slots, drive_slots(self.machine)
+        rows = [slot.v for name, slot in slots.items() if slot.nv == 1 and name not in leads]
+        rows += [k for own in self.sensed.values() for k in range(own.start, own.stop)]
         return [Axis(self.outputs[k], (), ((k, 1.0),)) for k in rows]
 
     def _sum(self, first: str, second: str) -> Axis:
@@ -328,7 +331,7 @@ class Structure:
         named = dict(zip(self.names[:count], np.asarray(values[:count]).tolist(), strict=True))
         named |= {name: 0.0 for name, x in named.items() if name.rpartition(".")[2] in NOT_NEGATIVE and x < 0.0}
         extra = dict(zip(self.names[count:], np.asarray(values[count:]).tolist(), strict=True))
-        offsets = [a.number("offset") for a in self.axes]
+        offsets = [a.number("offset") for a in (*self.axes, *self._other_axes) if a.name in self.robot.drives]
         named |= {name: extra[name] for name in offsets if name in extra}
         found = with_springs(self.machine.with_parameters(named), {name: extra[name] for name in self.springs_by_path})
         return without_sensors(found, self.robot, self.sensors)

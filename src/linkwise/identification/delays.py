@@ -59,7 +59,7 @@ def _pushed_later(samples: Samples, structure: Structure, rows: Rows, delay: flo
     log, low_pass = samples.smoothed.log, samples.low_pass
     if not structure.pushes(log.wrenches) or delay == 0.0:
         return rows
-    state = structure.state(samples.smoothed, None)
+    state = structure.state(samples.smoothed)
     moved = {frame: np.empty_like(x) for frame, x in state.wrenches.items()}
     for run in log.runs:
         at = np.clip(log.t[run] + delay, log.t[run][0], log.t[run][-1])

@@ -92,7 +92,6 @@ class Fit:
         """(rows, drives) torques of the model along a log's positions; NaN at ends of runs, which smoothing cuts."""
         log = joined(self.structure.robot, log)
         found = np.full((len(log), len(self.drives)), np.nan)
-        known = measured(self.structure, log, self.gains).values if "load" in self.structure.friction else None
         for run, source in zip(log.runs, log.sources, strict=True):
             try:
                 s = smooth(log._rows([run], (source,)), self.smoothing)
@@ -102,7 +101,7 @@ class Fit:
                 continue
             first = run.start + int(np.searchsorted(log.t[run], s.log.t[0]))
             rows = slice(first, first + len(s.q))
-            state = self.structure.state(s, None if known is None else known[rows])
+            state = self.structure.state(s, self.parameters.values)
             tau = self._torques(self.structure.with_friction(state, s.log.runs, log.rate)[0])
             late = self.delay.values * log.rate
             at = np.arange(len(tau))

@@ -53,15 +53,20 @@ def searched(samples: Samples, structure: Structure, rows: Rows) -> Structure:
                 return samples.column(structure.sign(axis, state) * np.exp(-((v / speed) ** 2)))
 
             column = axis.number("stribeck")
-            speeds[axis.name] = _best(rows, axis, kept, column, decayed, SPEEDS * top) or float(SPEEDS[5]) * top
+            speeds[axis.name] = _best(rows, axis, kept, column, decayed, SPEEDS * top, exact=True)
         structure = replace(structure, stribeck=speeds)
     return structure
 
 
-def _best(rows: Rows, axis: Axis, names: dict[str, float], column: str, trial: Trial, candidates: Array) -> float:
-    """The candidate whose column explains most in place of the present one; zero if that is hardly more."""
+def _best(
+    rows: Rows, axis: Axis, names: dict[str, float], column: str, trial: Trial, candidates: Array, exact: bool = False
+) -> float:
+    """The candidate whose column explains most in place of the present one; zero if that is hardly more.
+
+    If `exact`, the best value between candidates, even if it explains little.
+    """
     if column not in names:
-        return 0.0
+        return float(candidates[len(candidates) // 2]) if exact else 0.0
     place = list(names).index(column)
     others = np.arange(rows.A.shape[2]) != place
     # the equations are in what differs from the prior, which has some of this friction already
@@ -71,6 +76,14 @@ def _best(rows: Rows, axis: Axis, names: dict[str, float], column: str, trial: T
     now = _explained(left, solution, u, rows.A[:, u, place])
     gains = [_explained(left, solution, u, trial(x)) for x in candidates]
     k = int(np.argmax(gains))
+    if exact:
+        from scipy.optimize import minimize_scalar
+
+        near = np.log(candidates[[max(k - 1, 0), min(k + 1, len(candidates) - 1)]])
+        found = minimize_scalar(
+            lambda x: -_explained(left, solution, u, trial(np.exp(x))), bounds=near, method="bounded"
+        )
+        return float(np.exp(found.x))
     return float(candidates[k]) if gains[k] > now + WORTH else 0.0
 
 

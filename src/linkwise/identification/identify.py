@@ -21,7 +21,7 @@ from linkwise.identification.laws import laws
 from linkwise.identification.least_squares import ESTIMATORS, solve
 from linkwise.identification.measurements import Measured, measured
 from linkwise.identification.samples import WIDE, Rows, Samples, noise_level, spread_of
-from linkwise.identification.sizes import plausible
+from linkwise.identification.sizes import plausible, spread_over
 from linkwise.identification.statistics import information
 from linkwise.identification.steps import Steps
 from linkwise.identification.structure import Structure
@@ -36,6 +36,7 @@ from linkwise.robot.robot import Robot
 HIGHEST = 20.0  # Hz: of the low-pass, unless another is given
 BELOW = 0.45  # of the log's rate: of the smoothing
 LEAST = 0.05  # of a drive's torque that Coulomb friction may well be, where it is at rest
+LOADED = 3  # rounds in which the load is found that friction grows with
 TRUSTED = 3  # rounds in which friction that is unsure is found
 
 FEWEST = 10  # equations for each unknown
@@ -157,6 +158,9 @@ class _Work:
         self.notes = list(self.log.notes)
         found = self.steps("columns", self._equations, self._equations)
         raw = found.rows
+        if "load" in self.structure.friction:
+            found = self.steps("load", lambda: self._loaded(found), lambda: found)
+            raw = found.rows
         found = self.steps("delay", lambda: self._delayed(found), lambda: found)
         if {"presliding", "stribeck"} & set(self.structure.friction):
             found = self.steps("friction", lambda: self._with_laws(found, raw), lambda: found)
@@ -231,6 +235,14 @@ class _Work:
         return measured(structure, log, self.gains)
 
     # ---- delay, friction, noise
+
+    def _loaded(self, found: Found) -> Found:
+        """With friction by the load, which is that of parameters found without it, then with it."""
+        for _ in range(LOADED):
+            best = found.prior + solve(found.rows, "weighted").x
+            samples = replace(found.samples, values=spread_over(found.structure, best))
+            found = replace(found, samples=samples, rows=self._rows(samples, found.prior))
+        return found
 
     def _delayed(self, found: Found) -> Found:
         """With torques brought forward by their delay."""

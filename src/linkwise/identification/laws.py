@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from linkwise.errors import InputError
 from linkwise.motion.trajectory import Array
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ FRICTION = {
     "stribeck": "larger at low speeds, with a speed at which it has decayed",
     "root": "proportional to the root of the speed, for drives whose friction flattens",
     "asymmetric": "viscous friction that differs by direction (Coulomb's does with offsets)",
-    "load": "Coulomb friction proportional to the torque that is carried",
+    "load": "Coulomb friction proportional to the torque that moves and holds the links",
     "temperature": "viscous and Coulomb friction that change with a measured temperature",
 }
 
@@ -65,16 +64,16 @@ class State:
     q: Array
     qd: Array
     qdd: Array
-    tau: Array | None = None
+    carried: Array | None = None  # torques that move and hold the links, without friction and rotors
     others: Mapping[str, Array] = field(default_factory=dict)
     push: Mapping[str, Array] = field(default_factory=dict)  # which way friction pushes, by axis, -1 to 1
     wrenches: Mapping[str, Array] = field(default_factory=dict)  # on the robot, by frame
 
     def rows(self, piece: slice) -> State:
         """Some rows."""
-        tau = None if self.tau is None else self.tau[piece]
+        carried = None if self.carried is None else self.carried[piece]
         named = [{k: x[piece] for k, x in part.items()} for part in (self.others, self.push, self.wrenches)]
-        return State(self.q[piece], self.qd[piece], self.qdd[piece], tau, named[0], named[1], named[2])
+        return State(self.q[piece], self.qd[piece], self.qdd[piece], carried, named[0], named[1], named[2])
 
 
 def bristles(v: Array, reach: float) -> Array:
@@ -104,9 +103,9 @@ def _stribeck(s: Structure, e: Extra, x: State) -> Array:
 
 
 def _load(s: Structure, e: Extra, x: State) -> Array:
-    if x.tau is None:
-        raise InputError("friction 'load': expected torques beside the motion, got none. Give a log with torques.")
-    return _sign(s, e, x) * np.abs(x.tau[:, e.axis.u[0][0]])
+    if x.carried is None:
+        return np.zeros(len(x.q))
+    return _sign(s, e, x) * np.abs(x.carried[:, e.axis.u[0][0]])
 
 
 # a column as a function of the speed of its axis

@@ -135,6 +135,7 @@ class Samples:
         noise: (nq,) standard deviations of the noise of positions, taken as white.
         step: s, between instants of positions and torques at most.
         timed: (nu,) whether a sensor measured a row, so that it may be late; all by default.
+        values: of all parameters, as far as known, for friction that grows with the load.
     """
 
     smoothed: Smoothed
@@ -143,11 +144,12 @@ class Samples:
     noise: Array
     step: float = 0.0
     timed: Any = True
+    values: Array | None = None
 
     def state(self, structure: Structure) -> tuple[State, Array]:
         """The motion with which way friction pushes, and by how much that is unsure."""
         s = self.smoothed
-        return structure.with_friction(structure.state(s, self.measured), s.log.runs, s.log.rate, self.step)
+        return structure.with_friction(structure.state(s, self.values), s.log.runs, s.log.rate, self.step)
 
     @property
     def low_pass(self) -> LowPass:

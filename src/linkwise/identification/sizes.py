@@ -32,9 +32,9 @@ def plausible(structure: Structure, rows: Rows) -> Array:
         column[:, same] = np.where(
             column[:, same] > 0.0, np.maximum(column[:, same], column[:, same].max() / 10.0), 0.0
         )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        other = np.nanmax(np.where(column > 0.0, torque[:, None] / column, np.nan), axis=0)
-    return np.where(np.isnan(size[structure.kept]), np.nan_to_num(other), group)
+    other = np.where(column > 0.0, torque[:, None] / np.where(column > 0.0, column, 1.0), 0.0).max(axis=0)
+    other = np.where(other > 0.0, other, 1.0)  # of a column that is zero throughout any size will do
+    return np.where(np.isnan(size[structure.kept]), other, group)
 
 
 def spread_over(structure: Structure, base: Array) -> Array:

@@ -26,6 +26,7 @@ from linkwise.robot.drive import Friction
 from linkwise.robot.robot import Robot
 
 INERTIAL = 10  # numbers of a link
+BLOCK = 4096  # rows whose columns are held at once
 NOT_NEGATIVE = ("m", "rotor", "viscous", "coulomb", "motor_viscous", "motor_coulomb")
 
 
@@ -241,11 +242,20 @@ class Structure:
 
     # ---- numbers
 
-    def state(self, smoothed: Smoothed, measured: Array | None) -> State:
-        """A smooth log, with (rows, outputs) what was measured along it."""
+    def state(self, smoothed: Smoothed, values: Array | None = None) -> State:
+        """A smooth log, with the torques that its links take by some values of the parameters."""
         log = smoothed.log
         others = {**log.others, **self.drift.channels(log)}
-        return State(smoothed.q, smoothed.qd, smoothed.qdd, measured, others, wrenches=log.wrenches)
+        state = State(smoothed.q, smoothed.qd, smoothed.qdd, None, others, wrenches=log.wrenches)
+        if values is None or "load" not in self.friction:
+            return state
+        inertial = INERTIAL * len(self.machine.moving_links)
+        parts = []
+        for k in range(0, len(state.q), BLOCK):
+            some = state.rows(slice(k, k + BLOCK))
+            Y = self._summed(np.array(self._kernel(*self._motion(some))[:, :, :inertial]))
+            parts.append(Y @ values[:inertial] + self.known(some))
+        return replace(state, carried=np.concatenate(parts))
 
     def columns(self, state: State) -> Array:
         """Y (rows, outputs, columns) with torques and sensors' wrenches = Y @ parameters + what is known."""

@@ -110,7 +110,7 @@ def answer(found: Found, steps: Steps, estimator: str, physical: bool, gains: Ar
         smoothing=float(np.max(smoothed.cutoff)),
         gains=gains,
         status="interrupted" if steps.stopped else "complete",
-        notes=tuple(dict.fromkeys([*notes, *_words(names, rows, undetermined, solution)])),
+        notes=tuple(dict.fromkeys([*notes, *_words(structure, rows, undetermined, solution)])),
     )
 
 
@@ -180,9 +180,12 @@ def _left_out(names: tuple[str, ...], rows: Rows, whole: Array, start: Solution)
     return error_of(names, whole, whole - (measured - predicted))
 
 
-def _words(names: tuple[str, ...], rows: Rows, undetermined: tuple[str, ...], solution: Solution) -> list[str]:
+def _words(structure: Structure, rows: Rows, undetermined: tuple[str, ...], solution: Solution) -> list[str]:
     """What a user should know."""
+    names = structure.outputs
     found = []
+    if lacking := structure.not_in_robots:
+        found.append(f"fit.robot lacks {', '.join(lacking)}, which robots do not have; fit.predict counts them")
     if undetermined:
         found.append(f"the data do not determine {', '.join(undetermined)}: left at the robot's values")
     resting = dict(zip(names, 1.0 - rows.used.mean(axis=0), strict=True))

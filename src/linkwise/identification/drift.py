@@ -47,7 +47,7 @@ class Drift:
             # the mean over the first file is the offset itself
             for i, t in list(enumerate(knots))[k == 0 :]:
                 plain = len(self.knots) == 1 and len(knots) == LEAST
-                found[f"drift {k} {i}"] = "" if plain else f"[{name}{t:.4g} s]"
+                found[f"drift {k} {i}"] = "" if plain else f"[{name}{t:.1f} s]"
         return found
 
     def channels(self, log: Log) -> dict[str, Array]:

@@ -26,6 +26,7 @@ from linkwise.robot.drive import Friction
 from linkwise.robot.robot import Robot
 
 INERTIAL = 10  # numbers of a link
+REST = 1e-9  # of the highest speed: below, a joint rests, and has no sign
 BLOCK = 4096  # rows whose columns are held at once
 NOT_NEGATIVE = ("m", "rotor", "viscous", "coulomb", "motor_viscous", "motor_coulomb")
 
@@ -335,6 +336,12 @@ class Structure:
         idle = self.machine.replace(*joints)
         return idle.with_parameters(np.zeros(len(idle.parameter_names)))
 
+    @cached_property
+    def not_in_robots(self) -> tuple[str, ...]:
+        """Kinds of columns that `with_values` leaves out."""
+        laws = [law for law in self.friction if law not in (*OWN, "presliding")]
+        return (*laws, *["drift"] * bool(self.drift.knots), *["coupled motors"] * bool(self.coupled))
+
     def with_values(self, values: Array) -> Robot:
         """The robot with values of all columns, as far as a robot can have them."""
         count = len(self.machine.parameter_names)
@@ -370,6 +377,7 @@ class Structure:
         from scipy.special import erf
 
         v = axis.speed(state.qd)
+        v = np.where(np.abs(v) > REST * np.abs(state.qd).max(initial=0.0), v, 0.0)
         variance = (step * axis.speed(state.qdd)) ** 2 / 12.0
         if self.spread is not None:
             variance = variance + sum(self.spread[k] ** 2 * r**2 for k, r in axis.v)

@@ -115,6 +115,20 @@ def test_torques_of_joints_are_further_rows() -> None:
     assert abs(both.base["left_knee.viscous"].value) < 0.05
 
 
+def test_plates_measure_in_the_world() -> None:
+    own = log(noise=0.0)
+    at, world = np.array([0.3, -0.2, 0.1]), replace(own, wrenches={})
+    for foot, wrench in own.wrenches.items():
+        T = lw.compile(own.robot).pose(own.q, foot)
+        force, moment = (np.einsum("tij,tj->ti", T[:, :3, :3], x) for x in (wrench[:, :3], wrench[:, 3:]))
+        about = moment + np.cross(T[:, :3, 3] - at, force)
+        world = world.with_plate(foot, np.concatenate([force, about], axis=1), at)
+    for foot, wrench in own.wrenches.items():
+        np.testing.assert_allclose(world.wrenches[foot], wrench, atol=1e-12 * np.abs(wrench).max())
+    with pytest.raises(lw.InputError, match="with_plate: expected a wrench"):
+        own.with_plate("left_foot", np.zeros(6))
+
+
 def test_it_comes_from_a_file(tmp_path: Path) -> None:
     log().save(tmp_path / "walk.csv")
     found = lw.identify(walker(1.2), tmp_path / "walk.csv", physical=False)

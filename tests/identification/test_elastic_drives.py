@@ -106,6 +106,16 @@ def test_springs_may_be_known() -> None:
     assert "joint2.drive_stiffness" in some.base.names
 
 
+def test_a_log_without_motors_asks_for_the_rigid_robot() -> None:
+    measured = log()
+    joints = {f"q.joint{k + 1}": measured.q[:, k] for k in range(3)}
+    torques = {f"tau.joint{k + 1}": measured.tau[:, 3 + k] for k in range(3)}
+    read = lw.read_log({"t": measured.t, **joints, **torques}, GUESS)
+    with pytest.raises(lw.InputError, match=r"without positions of motors behind springs. Give robot.rigid()"):
+        lw.identify(GUESS, read)
+    assert lw.identify(GUESS.rigid(), read, physical=False).training.mean < 0.02
+
+
 def test_torques_under_the_names_of_joints_are_those_of_motors(fit: Fit) -> None:
     other = lw.identify(GUESS, log(name="joints"), friction="viscous coulomb")
     np.testing.assert_allclose(other.base.values, fit.base.values)

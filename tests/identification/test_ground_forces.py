@@ -106,6 +106,12 @@ def test_plates_that_are_late_are_brought_forward() -> None:
     assert np.abs(distances(found, walker())).max() < 4.5
 
 
+def test_delays_by_drive_leave_plates_alone() -> None:
+    found = lw.identify(walker(1.2), log(), delays="drive", physical=False)
+    assert not found.delay.determined.any()
+    assert np.abs(distances(found, walker())).max() < 4.5
+
+
 def test_torques_of_joints_are_further_rows() -> None:
     tau = repeated(experiment()[1], 3)
     tau[:, :6] = np.nan

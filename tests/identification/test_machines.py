@@ -70,6 +70,15 @@ def test_a_file_may_have_positions_of_the_drives_alone() -> None:
         lw.read_log({"t": log.t, "q.leg1.motor": log.q[:, 0]}, guess)
 
 
+def test_a_load_on_a_platform_that_never_turns_has_a_mass_and_no_centre() -> None:
+    true, _, log = experiment("Delta")
+    light = true.with_parameters({"platform.m": true.link("platform").mass - 0.1})
+    load = lw.identify(light, replace(log, robot=light), payload="platform").payload
+    assert load.mass.lower < 0.1 < load.mass.upper
+    assert not any(x.determined for x in load.com)
+    assert str(load).endswith("centre not determined")
+
+
 def test_drives_that_follow_have_offsets() -> None:
     true, guess, log = experiment("Delta")
     fit = lw.identify(guess, replace(log, tau=log.tau + np.array([0.3, -0.2, 0.1])), physical=False)

@@ -31,12 +31,12 @@ def delayed(
     """
     nu = rows.b.shape[1]
     late = np.zeros(nu)
-    if not by:
-        return rows, late, np.zeros((0, *rows.b.shape))
     timed = rows.used.any(axis=0) & samples.timed
     groups = timed[None].astype(float)
     if by == "drive":
         groups = np.eye(nu)[timed & np.any(np.nan_to_num(samples.measured), axis=0)]
+    if not by or not len(groups):
+        return rows, late, np.zeros((0, *rows.b.shape))
     new, found = rows, solve(rows, "weighted")
     for _ in range(rounds):
         found = solve(new, "weighted", start=found)

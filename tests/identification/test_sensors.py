@@ -119,6 +119,14 @@ def test_it_comes_from_a_file(tmp_path: Path) -> None:
     assert found.base["gripper.m"].value == pytest.approx(1.2, rel=2e-3)
 
 
+def test_units_turn_a_sensor_of_the_other_sign() -> None:
+    own = log()
+    table = {name: -x if name.startswith("wrench.") else x for name, x in own.columns().items()}
+    for units in ({"wrench": -1.0}, {"wrench.gripper": -1.0}, {"wrench.gripper": [-1.0] * 6}):
+        read = lw.read_log(table, GUESS, units=units)
+        np.testing.assert_allclose(read.wrenches["gripper"], own.wrenches["gripper"])
+
+
 def test_without_noise_all_is_found() -> None:
     (q, _, _), tau, wrench = experiment()
     clean = Log(

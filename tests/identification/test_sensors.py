@@ -119,6 +119,19 @@ def test_it_comes_from_a_file(tmp_path: Path) -> None:
     assert found.base["gripper.m"].value == pytest.approx(1.2, rel=2e-3)
 
 
+def test_a_sensor_under_the_base_tells_the_arm_without_torques() -> None:
+    arm = lw.load("puma560").without_friction()
+    standing = lw.Robot([lw.Link("stand")], name="standing").attach(arm, "stand")
+    states = motion(standing, 1.0)
+    wrench = repeated(lw.compile(standing).wrench_at("base")(*states), 3)
+    q, sensed = noisy(repeated(states[0], 3), 1e-5, 0), noisy(wrench, 0.005 * wrench.std(axis=0), 1)
+    log = Log(standing, times(len(q)), q, wrenches={"base": sensed})
+    found = lw.identify(standing, log, sensors="base", physical=False)
+    assert np.abs(distances(found, standing)).max() < 4.5
+    assert inside(found, standing) > 0.85
+    assert not any(name.endswith(("viscous", "coulomb")) for name in found.base.names)  # no wrench of the base tells it
+
+
 def test_units_turn_a_sensor_of_the_other_sign() -> None:
     own = log()
     table = {name: -x if name.startswith("wrench.") else x for name, x in own.columns().items()}

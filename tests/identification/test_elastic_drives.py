@@ -106,6 +106,21 @@ def test_springs_may_be_known() -> None:
     assert "joint2.drive_stiffness" in some.base.names
 
 
+def test_the_stiffness_of_a_spring_along_a_joint_is_found() -> None:
+    def sprung(stiffness: float) -> lw.Robot:
+        spring = lw.Spring(stiffness, damping=0.5, rest=0.2)
+        return RIGID.replace(replace(RIGID.joint("joint2"), spring=spring))
+
+    states = motion(RIGID, 1.0)
+    tau = repeated(lw.compile(sprung(80.0)).inverse_dynamics(*states), 3)
+    q = noisy(repeated(states[0], 3), 1e-5, 0)
+    measured = Log(sprung(50.0), times(len(q)), q, tau=noisy(tau, 0.01 * tau.std(axis=0), 1))
+    found = lw.identify(sprung(50.0), measured)
+    assert found.base["joint2.stiffness"].lower < 80.0 < found.base["joint2.stiffness"].upper
+    assert found.robot.joint("joint2").spring.stiffness == pytest.approx(80.0, rel=0.01)
+    assert found.robot.joint("joint2").spring.damping == 0.5
+
+
 def test_a_log_without_motors_asks_for_the_rigid_robot() -> None:
     measured = log()
     joints = {f"q.joint{k + 1}": measured.q[:, k] for k in range(3)}

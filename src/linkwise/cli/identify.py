@@ -58,7 +58,7 @@ SHORTEST = 60  # characters of a group's name that are printed
     "sensors",
     multiple=True,
     metavar="LINK",
-    help="The wrench.LINK columns are those of a force sensor in the fixed joint before this link. May be repeated.",
+    help="A force sensor in the fixed joint before this link measured the columns wrench.LINK. May be repeated.",
 )
 @click.option("--no-springs", is_flag=True, help="Keep the robot's springs, of elastic drives too.")
 @click.option(

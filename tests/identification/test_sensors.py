@@ -154,5 +154,7 @@ def test_without_noise_all_is_found() -> None:
 def test_sensors_that_cannot_be_are_refused_in_words() -> None:
     with pytest.raises(lw.InputError, match=r"sensor 'link3': expected a link that a fixed joint carries.*gripper"):
         lw.identify(GUESS, log(), sensors="link3")
+    with pytest.raises(lw.InputError, match=r"expected each sensor once, got it twice"):
+        lw.identify(GUESS, log(), sensors=["gripper", "gripper_mount"])
     with pytest.raises(lw.InputError, match=r"expected columns wrench.gripper.fx to wrench.gripper.mz"):
         lw.identify(GUESS, replace(log(), wrenches={}), sensors="gripper")

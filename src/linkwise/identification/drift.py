@@ -28,13 +28,15 @@ class Drift:
     @classmethod
     def of(cls, log: Log, asked: bool | float) -> Drift:
         """Of the files of a log: one line along each, or lines between knots that are about so many seconds apart."""
-        if asked is False:
+        if isinstance(asked, (bool, np.bool_)) and not asked:
             return cls()
         found = []
         for source in dict.fromkeys(log.sources):
             t = [log.t[run] for run, own in zip(log.runs, log.sources, strict=True) if own == source]
             first, last = min(float(x[0]) for x in t), max(float(x[-1]) for x in t)
-            pieces = 1 if asked is True else max(1, round((last - first) / positive(asked, "drift")))
+            pieces = (
+                1 if isinstance(asked, (bool, np.bool_)) else max(1, round((last - first) / positive(asked, "drift")))
+            )
             found.append((source, tuple(np.linspace(first, last, pieces + 1).tolist())))
         return cls(tuple(found))
 

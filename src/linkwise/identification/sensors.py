@@ -19,7 +19,7 @@ FREE = 6  # ways in which a body can move
 def sensor_joints(robot: Robot, sensors: Iterable[str]) -> dict[str, Joint]:
     """By sensor the fixed joint that it is in, named by itself or by its child link."""
     fixed = {name: j for j in robot.joints if j.is_fixed for name in (j.name, j.child)}
-    found = {}
+    found: dict[str, Joint] = {}
     for name in sensors:
         if name not in fixed:
             links = ", ".join(j.child for j in robot.joints if j.is_fixed) or "none"
@@ -27,6 +27,8 @@ def sensor_joints(robot: Robot, sensors: Iterable[str]) -> dict[str, Joint]:
                 f"sensor {name!r}: expected a link that a fixed joint carries, or this joint, got none of that name;"
                 f" there are {links}. Give the robot a fixed joint where the sensor is."
             )
+        if fixed[name] in found.values():
+            raise InputError(f"sensor {name!r}: expected each sensor once, got it twice. Leave one out.")
         found[name] = fixed[name]
     return found
 

@@ -21,7 +21,7 @@ from scipy.interpolate import CubicSpline
 
 import linkwise as lw
 from linkwise import motion, walking
-from linkwise.identification.structure import State
+from linkwise.identification.laws import State
 from linkwise.motion.log import Log
 from linkwise.planning.certified import LeastDistance
 from linkwise.planning.constraints import base_motion

@@ -59,3 +59,23 @@ def test_help_teaches(folder):
     text = linkwise("identify", "--help").stdout
     for words in ("--payload", "--validate", "--friction", "--column", "--gain", "95 % interval", "Examples:"):
         assert words in text
+
+
+def test_a_force_sensor_drift_and_springs_are_options(folder):
+    robot = lw.load("rr")
+    true = robot.with_payload(0.8, (0.05, 0.0, 0.0), (1e-3, 1e-3, 1e-3), at=robot.moving_links[-1], name="hand")
+    guess = robot.with_payload(0.4, (0.0, 0.0, 0.0), (1e-3, 1e-3, 1e-3), at=robot.moving_links[-1], name="hand")
+    lw.save(guess, folder / "hand.toml")
+    log = simulated_log(true, 20.0, noise_q=0.0)
+    smooth = lw.motion.smooth(log, 20.0)
+    wrench = lw.compile(true).wrench_at("hand")(smooth.q, smooth.qd, smooth.qdd)
+    tau = smooth.log.tau + smooth.log.t[:, None] / 10.0
+    replace(smooth.log, q=smooth.q, tau=tau, wrenches={"hand": wrench}).save(folder / "hand.csv")
+    found = linkwise("identify", folder / "hand.toml", folder / "hand.csv", "--sensor", "hand", "--drift", "line",
+                     "--no-springs", "--json")  # fmt: skip
+    facts = {x["name"]: x for x in json.loads(found.stdout)["base"]}
+    assert facts["hand.m"]["value"] == pytest.approx(0.8, rel=1e-3)
+    assert facts["joint1.drift"]["value"] == pytest.approx(smooth.log.t[-1] / 10.0 - smooth.log.t[0] / 10.0, rel=0.02)
+    both = (folder / "hand.toml", folder / "hand.csv")
+    assert "expected 'line', or seconds" in error("identify", *both, "--drift", "slow")
+    assert "sensor 'arm'" in error("identify", *both, "--sensor", "arm")

@@ -5,6 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.identification.least_squares import solve
+from linkwise.identification.measurements import measured
 from linkwise.identification.samples import Rows, Samples
 from linkwise.identification.structure import Structure
 from linkwise.motion import Log
@@ -22,7 +23,9 @@ def equations(structure: Structure, *motion: np.ndarray) -> Rows:
     none = np.zeros(robot.nv)
     smoothed = Smoothed(log, *motion, none + CUTOFF, none, np.zeros((3, robot.nv)))
     known = np.where(structure.free, 0.0, structure.prior)
-    return Samples(smoothed, tau, CUTOFF, np.zeros(robot.nq)).rows(structure, structure.kept, known)
+    return Samples(smoothed, measured(structure, log).values, CUTOFF, np.zeros(robot.nq)).rows(
+        structure, structure.kept, known
+    )
 
 
 QUICK = ("arm", "five-bar", "Delta")

@@ -1,8 +1,11 @@
 """`lw.identify` on simulated experiments: intervals, delays, loads, gains, what is not determined, wrong input."""
 
 import pickle
+import signal
 from dataclasses import replace
+from functools import reduce
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ import pytest
 import linkwise as lw
 from linkwise.identification import Structure, simulated_log
 from linkwise.identification.fit import Fit
-from linkwise.identification.structure import State
+from linkwise.identification.laws import State
 from linkwise.motion import Log
 
 
@@ -192,16 +195,66 @@ def test_a_measured_wrench_pushes_the_robot() -> None:
     assert np.abs(distances(fit, RR)).max() < 5.0
 
 
-def test_ctrl_c_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+STEPS = {  # in their order, what runs in each
+    "columns": ("identify", "_Work._smoothed"),
+    "delay": ("identify", "delayed"),
+    "friction": ("identify", "searched"),
+    "noise": ("samples", "Samples.disturbed"),
+    "estimate": ("answer", "robust"),
+    "physical consistency": ("answer", "consistent"),
+    "left-out blocks": ("answer", "_left_out"),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_ctrl_c_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch, fit: Fit, step: str) -> None:
+    module, path = STEPS[step]
+    *within, name = path.split(".")
+    owner = reduce(getattr, within, import_module(f"linkwise.identification.{module}"))
+    real, pressed = getattr(owner, name), []
+
+    def stop(*given: Any, **options: Any) -> Any:
+        if not pressed:
+            pressed.append(True)
+            raise KeyboardInterrupt
+        return real(*given, **options)
+
+    monkeypatch.setattr(owner, name, stop)
+    found = lw.identify(RR, LOG)
+    assert found.status == "interrupted"
+    assert any(f"interrupted at the step '{step}'" in note for note in found.notes)
+    assert found.summary.startswith("interrupted")
+    # 4 ms of delay are left in the residual where Ctrl-C came before they were found
+    assert found.training.mean < (0.05 if step in ("columns", "delay") else 0.02)
+    assert found.robot.joint("joint2").friction.viscous == pytest.approx(0.4, rel=0.05)
+    assert found.cross_validation is None
+    assert found.base.names == fit.base.names
+
+
+def test_a_second_ctrl_c_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     module = import_module("linkwise.identification.identify")
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module._Work, "_noise", stop)
-    fit = lw.identify(RR, LOG, physical=False)
-    assert fit.status == "interrupted"
-    assert fit.training.mean < 0.05
+    monkeypatch.setattr(module._Work, "_smoothed", stop)
+    with pytest.raises(KeyboardInterrupt):
+        lw.identify(RR, LOG)
+
+
+def test_ctrl_c_as_a_signal_keeps_the_best_so_far() -> None:
+    log = simulated_log(RR, 60.0, delay=0.004)
+    lw.identify(RR, log)  # compiled
+    for after in (0.005, 0.05, 0.1):
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, after)
+        try:
+            found = lw.identify(RR, log)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        assert found.status == "interrupted"
+        assert found.training.mean < 0.05
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,17 @@ SHORTEST = 60  # characters of a group's name that are printed
     help="Two joints with coupled motors: the second motor turns with both. May be repeated.",
 )
 @click.option(
+    "--sensor",
+    "sensors",
+    multiple=True,
+    metavar="LINK",
+    help="A force sensor in the fixed joint before this link measured the columns wrench.LINK. May be repeated.",
+)
+@click.option("--no-springs", is_flag=True, help="Keep the robot's springs, of elastic drives too.")
+@click.option(
+    "--drift", metavar="line|SECONDS", help="Offsets change with time: a line along each file, or knots so far apart."
+)
+@click.option(
     "--estimator",
     default="reweighted",
     show_default=True,
@@ -82,8 +93,9 @@ SHORTEST = 60  # characters of a group's name that are printed
 @json_option
 def identify(
     robot: str, logs: Sequence[ChannelFile], friction: str, payload: str | None, no_rotors: bool, no_offsets: bool,
-    hold: Sequence[str], coupled: Sequence[str], estimator: str, cutoff: float | None, no_delay: bool,
-    not_physical: bool, validate: Sequence[ChannelFile], output: Path | None, report: Path | None,
+    hold: Sequence[str], coupled: Sequence[str], sensors: Sequence[str], no_springs: bool, drift: str | None,
+    estimator: str, cutoff: float | None, no_delay: bool, not_physical: bool,
+    validate: Sequence[ChannelFile], output: Path | None, report: Path | None,
     locks: Sequence[Setting], side: str | None, base: str, as_json: bool, **reading: Any,
 ) -> int:  # fmt: skip
     """Identify the inertias, rotors and friction of a robot from logs of positions and torques.
@@ -100,6 +112,11 @@ def identify(
     model does not explain, as a part of that of the torques: on the log itself after the low-pass, on blocks (or files)
     left out in turn, and on every --validate log, as measured.
 
+    Columns wrench.hand.fx to wrench.hand.mz push the robot at the frame hand; with --sensor hand they are what a force
+    sensor before the link hand measured, so that the command finds what lies beyond. A log of a floating robot
+    (--base floating) needs no torques where it has all wrenches on the feet. A log of elastic drives with positions
+    q.elbow and q.elbow.motor tells stiffness and damping.
+
     With --payload FRAME all of the robot is known but friction, offsets and a load there, of which the command finds
     mass and centre. The robot that -o writes has parameters that bodies of positive density can have, nearest to what
     was found. The page of --report shows torques, residuals and intervals. Exit code 1 says that the data leave some
@@ -111,6 +128,8 @@ def identify(
       linkwise identify arm.urdf measured.csv -o new.toml --validate other.csv --report fit.html
       linkwise identify arm.urdf monday.csv tuesday.csv --friction viscous,coulomb,stribeck --json
       linkwise identify arm.urdf with_load.csv --payload tool
+      linkwise identify arm.urdf with_sensor.csv --sensor hand --drift 60
+      linkwise identify walker.urdf plates.csv --base floating
       linkwise identify arm.urdf odd.csv --column 'angle_*=q' --column 'amp_*=current' --gain '*=1'
       linkwise identify arm.urdf q=positions.txt tau=torques.txt --rate 250 --coupled shoulder+elbow
     """
@@ -123,7 +142,7 @@ def identify(
     fit = lw.identify(
         model, measured, friction=None if friction == "none" else friction, rotors=not no_rotors,
         offsets=not no_offsets, payload=payload, coupled=pairs, hold=hold, delays=not no_delay, cutoff=cutoff,
-        estimator=estimator, physical=not not_physical,
+        sensors=sensors, springs=not no_springs, drift=_drift(drift), estimator=estimator, physical=not not_physical,
     )  # fmt: skip
     errors = {path: fit.error(other) for path, other in others.items()}
     facts = fit.facts() | {"validation": {path: _error(error) for path, error in errors.items()}}
@@ -131,6 +150,15 @@ def identify(
     page = (report, lambda path: fit.report(path, measured, other))
     answer({"output": (output, fit.save), "report": page}, facts, partial(_print, fit, errors), as_json)
     return INTERRUPTED if fit.status == "interrupted" else 1 if fit.undetermined else 0
+
+
+def _drift(text: str | None) -> bool | float:
+    if text is None or text == "line":
+        return text is not None
+    try:
+        return float(text)
+    except ValueError:
+        raise click.UsageError(f"--drift: expected 'line', or seconds between knots, got {text!r}") from None
 
 
 def _two(text: str) -> tuple[str, str]:
@@ -169,10 +197,10 @@ def _print(
     drives = [*fit.training.drives, "mean"]
     cells = [[d, *(f"{100 * x[d]:.3g} %" if d in x else "" for x in table.values())] for d in drives]
     show.table(["drive", *table], cells, right=list(table))
-    late = fit.delay.values
+    late, sure = fit.delay.values[fit.delay.determined], fit.delay.errors[fit.delay.determined]
     if late.any():
         shared = len(set(late.tolist())) == 1
-        which = f"{1e3 * late[0]:.3g} +- {1e3 * fit.delay.errors[0]:.2g} ms" if shared else "differs by drive (--json)"
+        which = f"{1e3 * late[0]:.3g} +- {1e3 * sure[0]:.2g} ms" if shared else "differs by drive (--json)"
         show.line(f"torques come after positions by {which}")
     show.written({"robot": output, "page": report}, "To keep the robot, give --output FILE.toml or FILE.urdf.")
 

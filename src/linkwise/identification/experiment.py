@@ -56,7 +56,7 @@ def simulated_log(
     tau = np.asarray(compile(robot, inverse_dynamics)(*late))
     size = np.sqrt(np.mean(tau**2, axis=0))
     tau = tau + size * (noise_tau * rng.normal(size=tau.shape) + offset)
-    return Log(robot, t, q + noise_q * rng.normal(size=q.shape), tau=tau, sources=("simulated",))
+    return Log(robot, t, q + noise_q * rng.normal(size=q.shape), tau=tau, sources=(f"simulated (seed {seed})",))
 
 
 def _motion(t: Array, waves: Array, f: float, speed: float, robot: Robot) -> list[Array]:

@@ -16,16 +16,15 @@ from linkwise.errors import InputError, UnknownNameError
 from linkwise.identification.covariance import Covariance
 from linkwise.identification.estimates import Estimates
 from linkwise.identification.joined_logs import Source, joined
+from linkwise.identification.laws import State
+from linkwise.identification.measurements import measured
 from linkwise.identification.payload import Load, load_of
-from linkwise.identification.samples import measured_torques
 from linkwise.identification.statistics import Error, Test, Whiteness, error_of, wald
-from linkwise.identification.structure import State, Structure
+from linkwise.identification.structure import Structure
 from linkwise.motion.log import Log
 from linkwise.motion.smoothing import smooth
 from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
-
-NOT_NEGATIVE = ("m", "rotor", "viscous", "coulomb", "motor_viscous", "motor_coulomb")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +38,7 @@ class Fit:
         parameters: all parameters of the robot, and the extra columns; those that no torque tells apart have no error.
         undetermined: names that the data do not determine, left at the prior.
         delay: by drive, how much later than positions torques were measured, s, with standard errors.
-        drives: names of the drives.
+        drives: names of the rows: of drives, and of wrenches through sensors, such as "wrist.fx".
         times: of the rows of `residuals`.
         residuals: (rows, nu) measured less predicted torques after the low-pass, NaN where they did not count.
         whiteness: tests of the residuals of each drive.
@@ -77,15 +76,8 @@ class Fit:
     @cached_property
     def robot(self) -> Robot:
         """The robot with the parameters that were found, offsets among them; its provenance says from what."""
-        robot = self.structure.robot
-        count = len(robot.parameter_names)
-        named = dict(zip(robot.parameter_names, self.parameters.values[:count].tolist(), strict=True))
-        least = [n for n, x in named.items() if n.rpartition(".")[2] in NOT_NEGATIVE and x < 0.0]
-        named |= dict.fromkeys(least, 0.0)
-        named |= {e.name: float(x) for e, x in zip(self.structure.extras, self.parameters.values[count:], strict=True)
-                  if e.law == "offset"}  # fmt: skip
         told = {"identified by": f"linkwise {__version__}", "logs": ", ".join(self.sources), "result": self.summary}
-        return robot.with_parameters(named).replace(provenance=told)
+        return self.structure.with_values(self.parameters.values).replace(provenance=told)
 
     @cached_property
     def payload(self) -> Load:
@@ -97,10 +89,9 @@ class Fit:
         return load_of(self.structure, self.base, self.covariance)
 
     def predict(self, log: Source | Iterable[Source]) -> Array:
-        """(rows, nu) torques of the model along a log's positions; NaN at ends of runs, which smoothing cuts."""
+        """(rows, drives) torques of the model along a log's positions; NaN at ends of runs, which smoothing cuts."""
         log = joined(self.structure.robot, log)
-        found = np.full((len(log), log.robot.nu), np.nan)
-        measured = log.tau
+        found = np.full((len(log), len(self.drives)), np.nan)
         for run, source in zip(log.runs, log.sources, strict=True):
             try:
                 s = smooth(log._rows([run], (source,)), self.smoothing)
@@ -110,8 +101,7 @@ class Fit:
                 continue
             first = run.start + int(np.searchsorted(log.t[run], s.log.t[0]))
             rows = slice(first, first + len(s.q))
-            tau = None if measured is None else measured[rows]
-            state = State(s.q, s.qd, s.qdd, tau, s.log.others, wrenches=s.log.wrenches)
+            state = self.structure.state(s, self.parameters.values)
             tau = self._torques(self.structure.with_friction(state, s.log.runs, log.rate)[0])
             late = self.delay.values * log.rate
             at = np.arange(len(tau))
@@ -129,7 +119,7 @@ class Fit:
     def error(self, log: Source | Iterable[Source]) -> Error:
         """By how much measured torques of a log differ from those predicted: relative errors by drive."""
         log = joined(self.structure.robot, log)
-        return error_of(self.drives, measured_torques(log, self.gains), self.predict(log))
+        return error_of(self.drives, measured(self.structure, log, self.gains).values, self.predict(log))
 
     def test(self, *names: str) -> Test:
         """Whether some of the base parameters could as well be zero, by Wald's test with the robust covariance."""

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from linkwise.identification.laws import Axis
 from linkwise.identification.least_squares import Solution, solve
 from linkwise.identification.samples import Rows, Samples
 from linkwise.identification.statistics import APART
-from linkwise.identification.structure import Axis, Structure
+from linkwise.identification.structure import Structure
 from linkwise.motion.trajectory import Array
 
 SPEEDS = np.geomspace(0.01, 0.5, 12)  # of the highest speed, at which Stribeck's friction may have decayed
@@ -32,13 +33,13 @@ def searched(samples: Samples, structure: Structure, rows: Rows) -> Structure:
     if "presliding" in structure.friction:
         found: dict[str, float] = {}
         for axis in structure.axes:
-            span = float(np.ptp(axis.speed(samples.smoothed.q[:, : structure.robot.nv]))) or 1.0
+            span = float(np.ptp(samples.smoothed.q[:, structure.robot.slots[axis.name].q])) or 1.0
 
             def trial(reach: float, axis: Axis = axis) -> Array:
                 new = replace(structure, presliding={axis.name: reach})
                 return samples.column(new.pushed(axis, state, log.runs, log.rate, samples.step)[0])
 
-            column = f"{axis.name}.coulomb"
+            column = axis.number("coulomb")
             best = _best(rows, axis, kept, column, trial, DISTANCES * span)
             found |= {axis.name: best} if best else {}
         structure = replace(structure, presliding=found) if found else structure
@@ -51,16 +52,21 @@ def searched(samples: Samples, structure: Structure, rows: Rows) -> Structure:
                 v = axis.speed(state.qd)
                 return samples.column(structure.sign(axis, state) * np.exp(-((v / speed) ** 2)))
 
-            column = f"{axis.name}.stribeck"
-            speeds[axis.name] = _best(rows, axis, kept, column, decayed, SPEEDS * top) or float(SPEEDS[5]) * top
+            column = axis.number("stribeck")
+            speeds[axis.name] = _best(rows, axis, kept, column, decayed, SPEEDS * top, exact=True)
         structure = replace(structure, stribeck=speeds)
     return structure
 
 
-def _best(rows: Rows, axis: Axis, names: dict[str, float], column: str, trial: Trial, candidates: Array) -> float:
-    """The candidate whose column explains most in place of the present one; zero if that is hardly more."""
+def _best(
+    rows: Rows, axis: Axis, names: dict[str, float], column: str, trial: Trial, candidates: Array, exact: bool = False
+) -> float:
+    """The candidate whose column explains most in place of the present one; zero if that is hardly more.
+
+    If `exact`, the best value between candidates, even if it explains little.
+    """
     if column not in names:
-        return 0.0
+        return float(candidates[len(candidates) // 2]) if exact else 0.0
     place = list(names).index(column)
     others = np.arange(rows.A.shape[2]) != place
     # the equations are in what differs from the prior, which has some of this friction already
@@ -70,6 +76,14 @@ def _best(rows: Rows, axis: Axis, names: dict[str, float], column: str, trial: T
     now = _explained(left, solution, u, rows.A[:, u, place])
     gains = [_explained(left, solution, u, trial(x)) for x in candidates]
     k = int(np.argmax(gains))
+    if exact:
+        from scipy.optimize import minimize_scalar
+
+        near = np.log(candidates[[max(k - 1, 0), min(k + 1, len(candidates) - 1)]])
+        found = minimize_scalar(
+            lambda x: -_explained(left, solution, u, trial(np.exp(x))), bounds=near, method="bounded"
+        )
+        return float(np.exp(found.x))
     return float(candidates[k]) if gains[k] > now + WORTH else 0.0
 
 

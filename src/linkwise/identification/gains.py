@@ -25,12 +25,11 @@ def calibrated(samples: Samples, structure: Structure, current: Array, tau: Arra
     whose torque is its own friction and rotor alone keeps the gain that the robot as given has.
     """
     known = np.isfinite(current).any(axis=0) & np.any(np.nan_to_num(current), axis=0)
-    x = np.nan_to_num(current)
+    x, tau = np.nan_to_num(current), np.nan_to_num(tau)
     gains = np.where(known, np.sum(tau * x, axis=0) / np.maximum(np.sum(x * x, axis=0), 1e-300), np.nan)
     gains = np.where(np.abs(gains) > TINY, gains, np.where(known, 1.0, np.nan))
     sure = int(np.nanargmax(np.where(known, np.mean(tau**2, axis=0), np.nan)))
-    held = np.where(structure.free, 0.0, structure.prior)
-    rows = samples.rows(structure, structure.kept, held)
+    rows = samples.rows(structure, structure.kept, structure.held)
     i = np.stack([samples.column(x[:, u]) for u in range(x.shape[1])], axis=1) * rows.used
     away = np.where(rows.used, rows.b - i, 0.0)  # what is known beside the currents
     start = solve(replace(rows, b=np.nan_to_num(gains) * i + away), "weighted")

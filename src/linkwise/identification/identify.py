@@ -4,45 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError
-from linkwise.identification.covariance import Covariance, robust
-from linkwise.identification.estimates import Estimates
+from linkwise.identification.answer import Found, answer
+from linkwise.identification.delays import delayed, with_delays
+from linkwise.identification.drift import Drift
 from linkwise.identification.fit import Fit
 from linkwise.identification.friction import searched
 from linkwise.identification.gains import calibrated
 from linkwise.identification.joined_logs import Source, joined
-from linkwise.identification.least_squares import ESTIMATORS, Solution, solve
-from linkwise.identification.physical import consistent
-from linkwise.identification.samples import WIDE, Rows, Samples, measured_torques, noise_level, spread_of
-from linkwise.identification.statistics import error_of, information, whiteness
-from linkwise.identification.structure import INERTIAL, Structure, laws
+from linkwise.identification.laws import laws
+from linkwise.identification.least_squares import ESTIMATORS, solve
+from linkwise.identification.measurements import Measured, measured
+from linkwise.identification.samples import WIDE, Rows, Samples, noise_level, spread_of
+from linkwise.identification.sizes import plausible, spread_over
+from linkwise.identification.statistics import information
+from linkwise.identification.steps import Steps
+from linkwise.identification.structure import Structure
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names
 from linkwise.motion.log import Log
-from linkwise.motion.smoothing import Smoothed, smooth, smooth_rates
+from linkwise.motion.smoothing import Smoothed, smooth, smooth_motion
 from linkwise.motion.trajectory import Array
 from linkwise.planning.solvers.blas import one_thread
 from linkwise.robot.robot import Robot
-from linkwise.status import StatusLine
 
 HIGHEST = 20.0  # Hz: of the low-pass, unless another is given
 BELOW = 0.45  # of the log's rate: of the smoothing
-SURE = 0.5  # of what a parameter may well be: a standard error above tells nothing
-LATE = 0.1  # s: a delay may well be
 LEAST = 0.05  # of a drive's torque that Coulomb friction may well be, where it is at rest
+LOADED = 3  # rounds in which the load is found that friction grows with
 TRUSTED = 3  # rounds in which friction that is unsure is found
-DELAYS = 6  # rounds in which a delay is found
-STILL = 1e-6  # s: a change of the delay that ends them
-FAR = 3.0  # standard errors by which physical consistency may move an estimate without a word
-BLOCKS = 5  # of a log, each left out once
-REPEATED = 1  # times that noise is drawn
 
 FEWEST = 10  # equations for each unknown
 
@@ -60,6 +55,9 @@ def identify(
     gains: Mapping[str, float] | Sequence[float] | None = None,
     delays: bool | str = True,
     cutoff: float | None = None,
+    sensors: str | Iterable[str] = (),
+    springs: bool = True,
+    drift: bool | float = False,
     estimator: str = "reweighted",
     prior: Robot | None = None,
     physical: bool = True,
@@ -85,6 +83,13 @@ def identify(
         gains: torque per ampere of each drive, where the log has currents.
         delays: True for one delay of all torques against positions, "drive" for one of each, False for none.
         cutoff: of the low-pass, in Hz; chosen from the data by default. Positions are smoothed at twice that.
+        sensors: links behind fixed joints, or these joints, through which the log has wrenches, such as columns
+            `wrench.tool.fx`: what the robot exerts on what lies beyond, at the link's origin in its axes. These are
+            further measurements, with offsets of their own; wrenches at other frames push the robot.
+        springs: whether stiffness and damping of elastic drives, where the log has positions of joints and motors, and
+            stiffness of springs along joints are unknown; else they are the robot's.
+        drift: whether offsets change along the log: True for a line along each file, or the seconds between knots of a
+            broken line.
         estimator: "ordinary", "weighted", "reweighted", "total" or "instrumental" least squares.
         prior: a robot with the values of what the data do not determine, by default `robot`.
         physical: whether the robot gets the nearest parameters that bodies of positive density can have.
@@ -93,17 +98,18 @@ def identify(
     if estimator not in ESTIMATORS:
         raise UnknownNameError("estimator", estimator, ESTIMATORS)
     given = joined(robot, log)
-    line = StatusLine() if progress else None
+    steps = Steps(f"identify {robot.name}", progress)
     structure = Structure(
-        robot if prior is None else prior, laws(friction), rotors, offsets, payload, tuple(coupled), tuple(hold)
-    )
-    work = _Work(structure, given, _gains(robot, gains), delays, cutoff, estimator, line)
+        robot if prior is None else prior, laws(friction), rotors, offsets, payload, tuple(coupled), tuple(hold),
+        sensors=(sensors,) if isinstance(sensors, str) else tuple(sensors), springs=springs,
+        drift=Drift.of(given, drift),
+    )  # fmt: skip
+    work = _Work(structure, given, _gains(robot, gains), delays, cutoff, estimator, steps)
     try:
         with one_thread():  # small matrices, for which threads only wait for each other
             return work.fit(physical)
     finally:
-        if line is not None:
-            line.wipe()
+        steps.wipe()
 
 
 def _refuse_short(log: Log, rows: Rows, cutoff: float) -> None:
@@ -143,68 +149,51 @@ class _Work:
     delays: bool | str
     cutoff: float | None
     estimator: str
-    line: StatusLine | None
-    _prior: Array = field(default_factory=lambda: np.zeros(0))
-
-    def say(self, words: str) -> None:
-        if self.line is not None:
-            self.line.write(f"identify {self.structure.robot.name}: {words}")
+    steps: Steps
+    notes: list[str] = field(default_factory=list)
 
     def fit(self, physical: bool) -> Fit:
-        """All of it."""
-        notes = list(self.log.notes)
-        self.say("smoothing")
+        """All of it; Ctrl-C ends the step at hand, and what was found before is kept."""
+        # without equations there is nothing to keep: these are made in any case
+        self.notes = list(self.log.notes)
+        found = self.steps("columns", self._equations, self._equations)
+        raw = found.rows
+        if "load" in self.structure.friction:
+            found = self.steps("load", lambda: self._loaded(found), lambda: found)
+            raw = found.rows
+        found = self.steps("delay", lambda: self._delayed(found), lambda: found)
+        if {"presliding", "stribeck"} & set(self.structure.friction):
+            found = self.steps("friction", lambda: self._with_laws(found, raw), lambda: found)
+        found = replace(found, rows=self._trusted(found))
+        found = self.steps("noise", lambda: self._with_noise(found), lambda: found)
+        return answer(found, self.steps, self.estimator, physical, self.gains, self.notes)
+
+    def _equations(self) -> Found:
+        """Equations in what differs from the prior, of the smooth log."""
         s = self._smoothed()
-        notes += s.notes
+        self.notes += s.notes
         cutoff = float(np.max(s.cutoff)) / WIDE
-        noise_of = noise_level(s.log, WIDE * cutoff)
+        noise = noise_level(s.log, WIDE * cutoff)
         step = 1.0 / s.log.rate if self.delays else 0.0
-        samples = Samples(s, self._measured(s, cutoff, noise_of, notes), cutoff, noise_of, step)
-        if self.structure.robot.nq == self.structure.robot.nv:
-            spread = spread_of(noise_of, s.log.rate, WIDE * cutoff)
-            self.structure = replace(self.structure, spread=spread)
-        there = {a.name: f"temperature.{a.name}" for a in self.structure.axes}
-        there = {name: channel for name, channel in there.items() if channel in s.log.others}
-        if "temperature" in self.structure.friction:
-            if not there:
-                raise InputError(
-                    "friction 'temperature': expected columns such as temperature.elbow in the log, got none of"
-                    f" {', '.join(f'temperature.{a.name}' for a in self.structure.axes)}. Name them so."
-                )
-            self.structure = replace(self.structure, channels=there)
+        values, timed, words = self._measured(s, cutoff, noise)
+        self.notes += words
+        samples = Samples(s, values, cutoff, noise, step, timed)
+        spread = spread_of(s.log, noise, WIDE * cutoff)
+        seen = np.isfinite(values).any(axis=0)
+        self.structure = replace(self.structure, spread=spread, channels=self._temperatures(s.log), seen=seen)
         structure = self.structure
-        held = np.where(structure.free, 0.0, structure.prior)
-        base_prior = structure.mapping @ np.where(structure.free, structure.prior, 0.0)
-        self._prior = base_prior
-        self.say("columns")
-        rows = samples.rows(structure, structure.kept, held)
+        prior = structure.mapping @ np.where(structure.free, structure.prior, 0.0)
+        rows = self._rows(samples, prior)
         _refuse_short(self.log, rows, cutoff)
-        rows = self._sized(rows, base_prior)
-        status = "complete"
-        noise: list[Rows] = []
-        delay = np.zeros((0, *rows.b.shape))
-        try:
-            self.say("delay")
-            raw = rows
-            rows, late, delay = self._delayed(samples, self._trusted(raw), base_prior)
-            if {"presliding", "stribeck"} & set(structure.friction):
-                self.say("friction")
-                rows, late, delay = self._with_laws(samples, raw, held, base_prior, (rows, late, delay))
-                structure = self.structure
-            rows = self._trusted(rows)
-            self.say("noise")
-            if self._noisy(noise_of):
-                noise = self._noise(samples, structure.kept, held, rows, delay)
-            if (other := self._instruments(samples, structure.kept, held, rows)) is not None:
-                other = _with_delays(other, delay)
-            self.say("estimate")
-        except KeyboardInterrupt:
-            status, late, other = "interrupted", np.zeros(rows.b.shape[1]), None
-            notes.append("interrupted: delay and noise of positions may not have been taken off")
-        whole = _with_delays(rows, delay)
-        solution = solve(whole, self.estimator, noise, other)
-        covariance = robust(solution, whole)
-        return self._answer(rows, solution, covariance, base_prior, late, s, cutoff, status, notes, physical)
+        nu = rows.b.shape[1]
+        return Found(structure, samples, prior, rows, np.zeros(nu), np.zeros((0, *rows.b.shape)))
+
+    def _rows(self, samples: Samples, prior: Array) -> Rows:
+        """Equations in what differs from the prior, with how large that may be."""
+        structure = self.structure
+        rows = samples.rows(structure, structure.kept, structure.held)
+        b = np.where(rows.used, rows.b - rows.A @ prior, 0.0)
+        return replace(rows, b=b, size=plausible(structure, rows))
 
     def _smoothed(self) -> Smoothed:
         """Positions smoothed at a frequency beyond all that the data show of the motion."""
@@ -213,289 +202,92 @@ class _Work:
             return smooth(self.log, min(WIDE * min(float(np.max(smooth(self.log).cutoff)), HIGHEST), highest))
         return smooth(self.log, min(WIDE * positive(self.cutoff, "cutoff"), highest))
 
-    def _measured(self, s: Smoothed, cutoff: float, noise: Array, notes: list[str]) -> Array:
+    def _temperatures(self, log: Log) -> dict[str, str]:
+        """By axis the channel with its temperature, where friction depends on it."""
+        if "temperature" not in self.structure.friction:
+            return {}
+        wanted = {a.name: f"temperature.{a.name}" for a in self.structure.axes}
+        there = {name: channel for name, channel in wanted.items() if channel in log.others}
+        if not there:
+            raise InputError(
+                "friction 'temperature': expected columns such as temperature.elbow in the log, got none of"
+                f" {', '.join(wanted.values())}. Name them so."
+            )
+        return there
+
+    def _measured(self, s: Smoothed, cutoff: float, noise: Array) -> Measured:
         """Torques, or currents with gains, which are found where none are given."""
         log, structure = s.log, self.structure
         if log.current is None or log.tau is not None or self.gains is not None:
-            return measured_torques(log, self.gains)
-        self.say("gains")
-        first = Samples(s, log.current, cutoff, noise)
-        tau = np.asarray(compile(structure.robot, inverse_dynamics)(s.q, s.qd, s.qdd))
-        self.gains = calibrated(first, structure, log.current, tau)
+            return measured(structure, log, self.gains)
+        current, tau = np.full((2, len(log), len(structure.outputs)), np.nan)
+        current[:, structure.driven] = log.current
+        tau[:, structure.driven] = compile(structure.robot, inverse_dynamics)(s.q, s.qd, s.qdd)
+        self.gains = calibrated(Samples(s, current, cutoff, noise), structure, current, tau)[structure.driven]
+        tau = tau[:, structure.driven]
         sure = int(np.nanargmax(np.where(np.isfinite(self.gains), np.mean(tau**2, axis=0), np.nan)))
         name = column_names(log.robot, "tau")[sure].removeprefix("tau.")
-        notes.append(
+        self.notes.append(
             f"gains of the drives are not known: that of {name} was taken as {self.gains[sure]:.4g} N m/A, by which the"
             " robot as given moves best, and sets the scale of all; the others are those that agree with it. Intervals"
             " take the gains for granted. Give gains="
         )
-        return measured_torques(log, self.gains)
+        return measured(structure, log, self.gains)
 
-    def _sized(self, rows: Rows, prior: Array) -> Rows:
-        """The equations in what differs from the prior, with how large that may be."""
-        b = np.where(rows.used, rows.b - rows.A @ prior, 0.0)
-        return replace(rows, b=b, size=plausible(self.structure, rows))
+    # ---- delay, friction, noise
 
-    def _trusted(self, rows: Rows) -> Rows:
-        """The equations, of which those count less in which a drive reverses or rests."""
-        structure = self.structure
-        names = [structure.names[k] for k in structure.kept]
-        torque = np.sqrt(np.mean((rows.b + rows.A @ self._prior) ** 2, axis=0))
-        coulomb = LEAST * torque if "coulomb" in structure.friction else np.zeros(rows.b.shape[1])
-        for _ in range(TRUSTED):
-            found = solve(rows, "weighted")
-            for axis in structure.axes:
-                if f"{axis.name}.coulomb" in names:
-                    k = names.index(f"{axis.name}.coulomb")
-                    before, u = structure.prior[structure.kept[k]], axis.u[0][0]
-                    coulomb[u] = max(found.x[k] + before, before, LEAST * torque[u])
-            rows = rows.trusting(coulomb, np.diag(found.sigma))
-        return rows
-
-    def _with_laws(
-        self, samples: Samples, raw: Rows, held: Array, prior: Array, now: tuple[Rows, Array, Array]
-    ) -> tuple[Rows, Array, Array]:
-        """Equations, delays and their columns with the best laws of friction, if these explain more than delays do."""
-        structure = self.structure
-        trusted = self._trusted(raw)
-        slope = self._delayed(samples, trusted, prior, rounds=0)[2]
-        self.structure = searched(samples, structure, _with_delays(trusted, slope))
-        if self.structure is structure:
-            return now
-        new = self._sized(samples.rows(self.structure, self.structure.kept, held), prior)
-        then = self._delayed(samples, self._trusted(new), prior)
-        worth = [information(solve(x[0], "weighted").residual, x[0], 0)[1] for x in (now, then)]
-        if "stribeck" in structure.friction or worth[1] < worth[0]:
-            return then
-        self.structure = structure
-        return now
-
-    # ---- delay of torques against positions
-
-    def _delayed(self, samples: Samples, rows: Rows, prior: Array, rounds: int = DELAYS) -> tuple[Rows, Array, Array]:
-        """The equations with torques brought forward, the delay of each drive, and its columns (delays, rows, nu)."""
-        nu = rows.b.shape[1]
-        late = np.zeros(nu)
-        if not self.delays:
-            return rows, late, np.zeros((0, *rows.b.shape))
-        groups = np.eye(nu)[rows.used.any(axis=0)] if self.delays == "drive" else np.ones((1, nu))
-        new, found = rows, solve(rows, "weighted")
-        for _ in range(rounds):
-            found = solve(new, "weighted", start=found)
-            columns = -_slope(new, new.A @ (found.x + prior))[None] * groups[:, None, :]
-            step = solve(_with_delays(new, columns), "weighted", start=found).x[-len(groups) :] @ groups
-            late = late + np.clip(step, -0.5 / samples.cutoff, 0.5 / samples.cutoff)
-            new = samples.shifted(rows, late)
-            if np.abs(step).max() < STILL:
-                break
-        found = solve(new, "weighted", start=found)
-        return new, late, -_slope(new, new.A @ (found.x + prior))[None] * groups[:, None, :]
-
-    # ---- noise of positions in the columns
-
-    def _noisy(self, noise: Array) -> bool:
-        robot = self.structure.robot
-        return self.estimator != "instrumental" and robot.nq == robot.nv and bool(np.any(noise > 0.0))
-
-    def _noise(self, samples: Samples, columns: Array, held: Array, rows: Rows, delay: Array) -> list[Rows]:
-        """Equations of the motion moved by noise, forth and back."""
-        found = []
-        for seed in range(REPEATED):
-            move = samples.disturbed(seed)
-            for sign in (1.0, -1.0):
-                moved = samples.rows(self.structure, columns, held, tuple(sign * x for x in move))
-                found.append(_with_delays(replace(rows, A=moved.A), delay))
+    def _loaded(self, found: Found) -> Found:
+        """With friction by the load, which is that of parameters found without it, then with it."""
+        for _ in range(LOADED):
+            best = found.prior + solve(found.rows, "weighted").x
+            samples = replace(found.samples, values=spread_over(found.structure, best))
+            found = replace(found, samples=samples, rows=self._rows(samples, found.prior))
         return found
 
-    def _instruments(self, samples: Samples, columns: Array, held: Array, rows: Rows) -> Rows | None:
-        """Equations of the motion smoothed more, whose noise hardly shows; as many rows as the others."""
-        if self.estimator != "instrumental":
-            return None
-        s = samples.smoothed
-        q, qd, qdd = smooth_rates(s.log.q, s.log.rate, np.full(s.log.q.shape[1], samples.cutoff), s.log.runs)
-        other = samples.rows(self.structure, columns, held, (q - s.q, qd - s.qd, qdd - s.qdd))
-        return replace(rows, A=other.A)
+    def _delayed(self, found: Found) -> Found:
+        """With torques brought forward by their delay."""
+        rows, late, delay = delayed(found.samples, found.structure, self._trusted(found), found.prior, self.delays)
+        return replace(found, rows=rows, late=late, delay=delay)
 
-    # ---- the answer
+    def _trusted(self, found: Found) -> Rows:
+        """The equations, of which those count less in which a drive reverses or rests."""
+        structure, rows = found.structure, found.rows
+        names = [structure.names[k] for k in structure.kept]
+        torque = np.sqrt(np.mean((rows.b + rows.A @ found.prior) ** 2, axis=0))
+        coulomb = LEAST * torque if "coulomb" in structure.friction else np.zeros(rows.b.shape[1])
+        for _ in range(TRUSTED):
+            best = solve(rows, "weighted")
+            for axis in structure.axes:
+                if axis.number("coulomb") in names:
+                    k = names.index(axis.number("coulomb"))
+                    before, u = structure.prior[structure.kept[k]], axis.u[0][0]
+                    coulomb[u] = max(best.x[k] + before, before, LEAST * torque[u])
+            rows = rows.trusting(coulomb, np.diag(best.sigma))
+        return rows
 
-    def _full(self, base: Array, covariance: Array, bread: Array, physical: bool) -> tuple[Array, list[str]]:
-        """All parameters with these groups: the nearest to the prior, of bodies that can be if asked.
+    def _with_laws(self, now: Found, raw: Rows) -> Found:
+        """With the best laws of friction, if these explain more than delays do."""
+        trusted = self._trusted(replace(now, rows=raw))
+        slope = delayed(now.samples, now.structure, trusted, now.prior, self.delays, rounds=0)[2]
+        self.structure = searched(now.samples, now.structure, with_delays(trusted, slope))
+        if self.structure is now.structure:
+            return now
+        rows = self._rows(now.samples, now.prior)
+        then = self._delayed(replace(now, structure=self.structure, rows=rows))
+        worth = [information(solve(x.rows, "weighted").residual, x.rows, 0)[1] for x in (now, then)]
+        return then if "stribeck" in self.structure.friction or worth[1] < worth[0] else now
 
-        Of bodies that can be those are taken whose torques are nearest to the measured ones, so that groups count by
-        the curvature of the sum of squares; as much in all as by their covariance.
-        """
-        structure = self.structure
-        if not physical:
-            return spread_over(structure, base), []
-        self.say("physical consistency")
-        known = np.where(structure.free, 0.0, structure.prior)
-        M = np.where(structure.free, structure.mapping, 0.0)
-        wider = float(np.median(np.diag(covariance) / np.maximum(np.diag(bread), 1e-300)))
-        weight = np.linalg.pinv(wider * bread, rcond=1e-14, hermitian=True)
-        found = consistent(
-            structure.robot, M.T @ weight @ M, M.T @ weight @ (base + M @ known), prior=structure.prior,
-            names=[e.name for e in structure.extras], fixed=_fixed(structure),
-        )  # fmt: skip
-        off = np.abs(M @ (found.parameters - known) - base) / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
-        words = list(found.notes)
-        if off.max(initial=0.0) > FAR:
-            name = structure.base_names[int(np.argmax(off))]
-            words.append(
-                f"parameters that bodies can have differ from the estimates by up to {off.max():.2g} standard errors,"
-                f" most in {name}"
-            )
-        return np.where(structure.free, found.parameters, structure.prior), words
-
-    def _answer(
-        self, rows: Rows, solution: Solution, covariance: Covariance, base_prior: Array, late: Array,
-        s: Smoothed, cutoff: float, status: str, notes: list[str], physical: bool,
-    ) -> Fit:  # fmt: skip
-        structure, count = self.structure, len(base_prior)
-        names = tuple(n.removeprefix("tau.") for n in column_names(structure.robot, "tau"))
-        base = base_prior + solution.x[:count]
-        se = np.sqrt(np.maximum(np.diag(covariance.matrix), 0.0))
-        known = (se[:count] < SURE * np.asarray(rows.size)) & ~solution.lost[:count]
-        errors, dof = np.where(known, se[:count], np.nan), np.where(known, covariance.dof[:count], np.nan)
-        own = Covariance(covariance.matrix[np.ix_(known, known)], covariance.dof[:count][known])
-        delay_errors = np.full(len(names), np.nan)
-        if len(se) > count:
-            shared = se[count:] if self.delays == "drive" else np.repeat(se[count:], len(names))
-            delay_errors[rows.used.any(axis=0) if self.delays == "drive" else slice(None)] = shared
-        delay_dof = np.full(len(names), float(covariance.dof[count:].min(initial=np.inf)))
-        undetermined = tuple(n for n, on in zip(structure.base_names, known, strict=True) if not on)
-        residual = np.where(rows.used, rows.b - rows.A @ solution.x[:count], np.nan)
-        whole = residual + rows.A @ base
-        values, words = self._full(base, covariance.matrix[:count, :count], solution.bread[:count, :count], physical)
-        notes += words
-        single = _single(structure, known)
-        full_errors, full_dof = (np.array([x[k] if k is not None else np.nan for k in single]) for x in (errors, dof))
-        aic, bic = information(np.nan_to_num(residual), rows, count)
-        notes += _words(self, rows, undetermined, solution)
-        return Fit(
-            structure=structure,
-            sources=tuple(dict.fromkeys(Path(source).name for source in self.log.sources)),
-            base=Estimates(structure.base_names, base, errors, base_prior, dof),
-            covariance=own,
-            parameters=Estimates(structure.names, values, full_errors, structure.prior, full_dof),
-            undetermined=undetermined,
-            delay=Estimates(names, late, delay_errors, np.zeros(len(names)), delay_dof),
-            drives=names,
-            times=rows.t,
-            residuals=residual,
-            whiteness=whiteness(names, np.nan_to_num(residual), rows),
-            training=error_of(names, whole, whole - residual),
-            cross_validation=_left_out(names, rows, whole, solution),
-            criteria={"aic": aic, "bic": bic},
-            cutoff=cutoff,
-            smoothing=float(np.max(s.cutoff)),
-            gains=self.gains,
-            status=status,
-            notes=tuple(dict.fromkeys(notes)),
-        )
-
-
-def _fixed(structure: Structure) -> list[str]:
-    """Names of links and of joints' parameters that keep the robot's values."""
-    inertial = INERTIAL * len(structure.robot.moving_links)
-    links = structure.free[:inertial].reshape(-1, INERTIAL).any(axis=1)
-    names = [name for name, on in zip(structure.robot.moving_links, links, strict=True) if not on]
-    rest = zip(structure.robot.parameter_names[inertial:], structure.free[inertial:], strict=False)
-    return names + [name for name, on in rest if not on]
-
-
-def _with_delays(rows: Rows, delay: Array) -> Rows:
-    """The equations with columns of delays after the others."""
-    size = None if rows.size is None else np.append(rows.size, np.full(len(delay), LATE))
-    return replace(rows, A=np.concatenate([rows.A, np.moveaxis(delay, 0, -1)], axis=2), size=size)
-
-
-def _slope(rows: Rows, tau: Array) -> Array:
-    """Rates of torques along the rows of each run."""
-    from scipy.interpolate import CubicSpline
-
-    found = np.zeros_like(tau)
-    for k in np.unique(rows.run):
-        at = np.flatnonzero(rows.run == k)
-        if len(at) > 3:
-            found[at] = CubicSpline(rows.t[at], tau[at])(rows.t[at], 1)
-    return found
-
-
-def plausible(structure: Structure, rows: Rows) -> Array:
-    """(kept,) how large each group may well be: as its link's mass and length suggest, or as torques do."""
-    robot = structure.robot
-    prior = robot.parameters()
-    inertial = prior[: INERTIAL * len(robot.moving_links)].reshape(-1, INERTIAL)
-    masses = np.where(
-        inertial[:, 0] > 0.0, inertial[:, 0], max(float(inertial[:, 0].sum() / max(len(inertial), 1)), 1.0)
-    )
-    size = np.full(len(structure.names), np.nan)
-    for k, (m, own) in enumerate(zip(masses, inertial, strict=True)):
-        length = max(0.1, float(np.linalg.norm(own[1:4])) / m, float(np.sqrt(max(own[[4, 7, 9]].max(), 0.0) / m)))
-        size[INERTIAL * k : INERTIAL * (k + 1)] = [m, *[m * length] * 3, *[m * length**2] * 6]
-    group = np.sqrt(np.nansum((structure.mapping * np.nan_to_num(size)) ** 2, axis=1))
-    torque = np.sqrt(np.sum(rows.b**2, axis=0) / np.maximum(rows.used.sum(axis=0), 1))
-    column = np.sqrt(np.mean(rows.A**2, axis=0))
-    laws = np.array([structure.names[k].rpartition(".")[2] for k in structure.kept])
-    for law in set(laws[np.isnan(size[structure.kept])]):  # a joint that hardly moves tells nothing of its friction
-        same = laws == law
-        column[:, same] = np.where(
-            column[:, same] > 0.0, np.maximum(column[:, same], column[:, same].max() / 10.0), 0.0
-        )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        other = np.nanmax(np.where(column > 0.0, torque[:, None] / column, np.nan), axis=0)
-    return np.where(np.isnan(size[structure.kept]), np.nan_to_num(other), group)
-
-
-def spread_over(structure: Structure, base: Array) -> Array:
-    """All parameters with these groups, as near to the prior as can be in the sizes of the links."""
-    free = structure.free
-    M = structure.mapping
-    prior = np.where(free, structure.prior, 0.0)
-    scale = np.maximum(np.abs(structure.prior), 1e-3)
-    inertial = INERTIAL * len(structure.robot.moving_links)
-    for k in range(0, inertial, INERTIAL):
-        m = max(structure.prior[k], 0.1)
-        scale[k : k + INERTIAL] = [m, *[0.1 * m] * 3, *[0.01 * m] * 6]
-    D = scale**2
-    step = D * (M.T @ np.linalg.lstsq((M * D) @ M.T, base - M @ prior, rcond=None)[0])
-    return np.asarray(np.where(free, structure.prior + step, structure.prior))
-
-
-def _single(structure: Structure, known: Any) -> list[int | None]:
-    """For each parameter the group that it is alone in, where the data determine that."""
-    found: list[int | None] = [None] * len(structure.names)
-    for k, row in enumerate(structure.mapping):
-        places = np.flatnonzero(row)
-        if known[k] and len(places) == 1:
-            found[int(places[0])] = k
-    return found
-
-
-def _left_out(names: tuple[str, ...], rows: Rows, whole: Array, start: Solution) -> Any:
-    """Errors on rows that were left out: each run in turn, or each of some blocks where there is one."""
-    several = len(np.unique(rows.run)) > 1
-    part = rows.run if several else np.minimum(np.arange(len(rows)) * BLOCKS // max(len(rows), 1), BLOCKS - 1)
-    predicted = np.full(rows.b.shape, np.nan)
-    for k in np.unique(part):
-        rest, out = np.flatnonzero(part != k), np.flatnonzero(part == k)
-        if rows.used[rest].sum() < 2 * rows.A.shape[2]:
-            return None
-        predicted[out] = rows.A[out] @ solve(rows.part(rest), "weighted", start=start).x
-    measured = np.where(rows.used, rows.b, np.nan)
-    return error_of(names, whole, whole - (measured - predicted))
-
-
-def _words(work: _Work, rows: Rows, undetermined: tuple[str, ...], solution: Solution) -> list[str]:
-    """What a user should know."""
-    found = []
-    if undetermined:
-        found.append(f"the data do not determine {', '.join(undetermined)}: left at the robot's values")
-    resting = 1.0 - rows.used.mean(axis=0)
-    for name, share in zip(work.structure.robot.drives, resting, strict=False):
-        if share > 0.0:
-            found.append(f"{name}: {100.0 * share:.3g} % of the rows do not count, not measured or at rest")
-    outliers = float(np.mean(solution.weight < 0.5))
-    if outliers > 0.0:
-        found.append(f"{100.0 * outliers:.2g} % of the rows count less than half, as outliers")
-    return found
+    def _with_noise(self, found: Found) -> Found:
+        """With equations of the motion moved by noise, forth and back; or of one smoothed more, as instruments."""
+        samples, structure = found.samples, found.structure
+        columns, held = structure.kept, structure.held
+        if self.estimator == "instrumental":
+            s = samples.smoothed
+            q, qd, qdd = smooth_motion(s.log.robot, s.log.q, s.log.rate, s.log.runs, samples.cutoff)[0]
+            other = samples.rows(structure, columns, held, (q - s.q, qd - s.qd, qdd - s.qdd))
+            return replace(found, other=replace(found.rows, A=other.A))
+        if not np.any(samples.noise > 0.0):
+            return found
+        move = samples.disturbed(0)
+        moved = [samples.rows(structure, columns, held, tuple(sign * x for x in move)) for sign in (1.0, -1.0)]
+        return replace(found, noise=tuple(replace(found.rows, A=rows.A) for rows in moved))

@@ -34,10 +34,10 @@ def joined(robot: Robot, log: Source | Iterable[Source]) -> Log:
     logs = [x for x in sources if isinstance(x, Log)]
     for one in logs:
         if column_names(one.robot, "q") != column_names(robot, "q"):
-            raise InputError(
-                f"log of {one.robot.name!r}: expected a log of {robot.name!r}, got one with other joints. Read it with"
-                " lw.read_log(path, robot)."
-            )
+            without = column_names(one.robot, "q") == column_names(robot.rigid(), "q")
+            got = "one without positions of motors behind springs" if without else "one with other joints"
+            remedy = "Give robot.rigid()" if without else "Read it with lw.read_log(path, robot)"
+            raise InputError(f"log of {one.robot.name!r}: expected a log of {robot.name!r}, got {got}. {remedy}.")
     return logs[0] if len(logs) == 1 else _chained(logs)
 
 

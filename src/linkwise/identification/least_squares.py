@@ -137,7 +137,8 @@ def _weighted(
         return whitened(x, rows, sigma, weight)
 
     A, b = white(rows.A).reshape(-1, count), white(rows.b).ravel()
-    scale = np.linalg.norm(A, axis=0)
+    held = np.zeros(count) if rows.size is None else 1.0 / rows.size
+    scale = np.hypot(np.linalg.norm(A, axis=0), held)  # a column of a joint at rest is next to nothing beside its size
     scale = np.where(scale > 0.0, scale, 1.0)
     A /= scale
     Z, G, g, drift = A, A.T @ A, A.T @ b, np.zeros(count)
@@ -152,7 +153,7 @@ def _weighted(
         ratio = _lagrange(G, g, float(b @ b), N, n) if estimator == "total" else 1.0
         lost = np.diag(N) > NOISY * np.diag(G)
         G, g = G - ratio * N, g - ratio * n
-    hold = np.zeros(count) if rows.size is None else 1.0 / (rows.size * scale) ** 2
+    hold = (held / scale) ** 2
     G = G + np.diag(hold)
     G[lost], G[:, lost], g[lost] = 0.0, 0.0, 0.0
     bread = np.linalg.pinv(G, rcond=FLAT)

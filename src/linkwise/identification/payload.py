@@ -21,7 +21,7 @@ class Load(NamedTuple):
     Attributes:
         frame: in whose axes the centre is.
         mass: kg, with its interval.
-        com: x, y and z, m, with their intervals.
+        com: x, y and z, m, with their intervals; NaN where the data do not determine it, as where nothing turns.
     """
 
     frame: str
@@ -30,20 +30,25 @@ class Load(NamedTuple):
 
     def __str__(self) -> str:
         at = ", ".join(f"{x.name} {x.value:.4g} ({x.lower:.4g} to {x.upper:.4g})" for x in self.com)
-        m = self.mass
-        return f"load at {self.frame!r}: mass {m.value:.4g} kg ({m.lower:.4g} to {m.upper:.4g}), centre {at} m"
+        m, centre = self.mass, f"centre {at} m" if self.com[0].determined else "centre not determined"
+        return f"load at {self.frame!r}: mass {m.value:.4g} kg ({m.lower:.4g} to {m.upper:.4g}), {centre}"
 
 
 def load_of(structure: Structure, base: Estimates, covariance: Covariance) -> Load:
     """The load at its frame; errors of the centre by linear propagation of those of mass and first moment."""
     known = [name for name, on in zip(base.names, base.determined, strict=True) if on]
     wanted = [f"{structure.link}.{part}" for part in PARTS]
-    if not all(name in known for name in wanted):
-        missing = ", ".join(name for name in wanted if name not in known)
+    if wanted[0] not in known:
         raise InputError(
-            f"payload at {structure.payload!r}: expected a log that determines its mass and centre, got one that leaves"
-            f" {missing} open. Move the joints that carry it more, also against gravity."
+            f"payload at {structure.payload!r}: expected a log that determines its mass, got one that leaves it open."
+            " Move the joints that carry it more, also against gravity."
         )
+    if not all(name in known for name in wanted):  # of a platform that never turns torques tell no centre
+        found, freedom = base[wanted[0]], covariance.dof[[known.index(wanted[0])]]
+        value, error = np.array([found.value - found.prior]), np.array([found.error])
+        mass, *_ = Estimates(("mass",), value, error, np.zeros(1), freedom)
+        x, y, z = (Estimate(name, *[float("nan")] * 5) for name in "xyz")
+        return Load(str(structure.payload), mass, (x, y, z))
     places = [known.index(name) for name in wanted]
     prior = np.array([base[name].prior for name in wanted])
     m, *mc = np.array([base[name].value for name in wanted]) - prior
@@ -63,7 +68,7 @@ def load_of(structure: Structure, base: Estimates, covariance: Covariance) -> Lo
 
 def _pose(structure: Structure) -> tuple[Array, Array]:
     """Rotation and origin of the payload's frame in the moving link that carries it."""
-    robot = structure.robot
+    robot = structure.machine
     frame = robot.frame(str(structure.payload))
     pose, at = frame.origin, frame.link
     while at != structure.link:

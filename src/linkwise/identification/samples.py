@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import InputError
-from linkwise.identification.structure import State, Structure
+from linkwise.identification.laws import State
+from linkwise.identification.structure import Structure
 from linkwise.motion.log import Log
 from linkwise.motion.smoothing import Smoothed, smooth_rates
 from linkwise.motion.spectrum import gain
+from linkwise.motion.spline import unbroken, velocities
 from linkwise.motion.trajectory import Array
-from linkwise.robot.coordinates import drive_slots
 
 SIDE = 1.5  # periods of the cutoff on either side of the low-pass's middle
 KAISER = 6.0  # its window
@@ -25,7 +26,6 @@ NEAR = 4.0  # times a frequency, up to where noise is measured
 HIGH = 0.3  # of the rate, likewise: beyond, interpolation has taken from it
 SHORT = 64  # rows of a run that tells no noise
 WIDE = 2.0  # positions are smoothed at so many times the cutoff of the low-pass
-FLOATING = 6  # numbers of a free body
 BLOCK = 4096  # rows of the log whose columns are held at once
 
 
@@ -134,6 +134,8 @@ class Samples:
         cutoff: of the low-pass that columns and torques go through, in Hz.
         noise: (nq,) standard deviations of the noise of positions, taken as white.
         step: s, between instants of positions and torques at most.
+        timed: (nu,) whether a sensor measured a row, so that it may be late; all by default.
+        values: of all parameters, as far as known, for friction that grows with the load.
     """
 
     smoothed: Smoothed
@@ -141,12 +143,13 @@ class Samples:
     cutoff: float
     noise: Array
     step: float = 0.0
+    timed: Any = True
+    values: Array | None = None
 
     def state(self, structure: Structure) -> tuple[State, Array]:
         """The motion with which way friction pushes, and by how much that is unsure."""
         s = self.smoothed
-        state = State(s.q, s.qd, s.qdd, self.measured, s.log.others, wrenches=s.log.wrenches)
-        return structure.with_friction(state, s.log.runs, s.log.rate, self.step)
+        return structure.with_friction(structure.state(s, self.values), s.log.runs, s.log.rate, self.step)
 
     @property
     def low_pass(self) -> LowPass:
@@ -198,7 +201,14 @@ class Samples:
         s = self.smoothed
         rng = np.random.default_rng(seed)
         noise = rng.normal(size=s.log.q.shape) * self.noise
-        return tuple(smooth_rates(noise, s.log.rate, np.full(noise.shape[1], WIDE * self.cutoff), s.log.runs))
+        cutoff, robot = np.full(noise.shape[1], WIDE * self.cutoff), s.log.robot
+        n, *rates = smooth_rates(noise, s.log.rate, cutoff, s.log.runs)
+        if robot.nq == robot.nv:
+            return n, *rates
+        # velocities are not the rates of quaternions, but depend on these
+        q, *own = smooth_rates(unbroken(robot, s.log.q), s.log.rate, cutoff, s.log.runs)
+        moved = velocities(robot, q + n, [a + b for a, b in zip(own, rates, strict=True)])
+        return n, *(a - b for a, b in zip(moved, velocities(robot, q, own), strict=True))
 
 
 def noise_level(log: Log, frequency: float) -> Array:
@@ -221,27 +231,15 @@ def noise_level(log: Log, frequency: float) -> Array:
     return np.asarray(np.sqrt(np.median(np.concatenate(parts), axis=0) / np.log(2.0)))
 
 
-def spread_of(noise: Array, rate: float, cutoff: float) -> Array:
-    """Standard deviations of smooth velocities by white noise of positions, smoothed at a cutoff in Hz."""
-    f = np.linspace(0.0, rate / 2.0, 2001)
-    passed = np.mean((2.0 * np.pi * f * gain(f, np.asarray(cutoff))) ** 2)
-    return np.asarray(noise * np.sqrt(passed))
+def spread_of(log: Log, noise: Array, cutoff: float) -> Array:
+    """(nv,) standard deviations of smooth velocities by white noise of positions, smoothed at a cutoff in Hz.
 
-
-def measured_torques(log: Log, gains: Array | None) -> Array:
-    """(rows, nu) torques of the log, or its currents times gains; NaN where there are neither.
-
-    Nothing drives a floating base: its six numbers are zero where they were not measured.
+    Those of joints with a quaternion, which have no friction, are zero.
     """
-    nu = log.robot.nu
-    tau = np.full((len(log), nu), np.nan) if log.tau is None else log.tau.copy()
-    if log.current is not None and gains is not None:
-        tau = np.where(np.isnan(tau), log.current * gains, tau)
-    if not np.isfinite(tau).any():
-        remedy = "Give gains=, torque per ampere by drive" if log.current is not None else "Give columns tau.<drive>"
-        raise InputError(f"log of {log.robot.name!r}: expected measured torques, got none. {remedy}.")
-    for slot in drive_slots(log.robot).values():
-        own = slice(slot.v, slot.v + slot.nv)
-        if slot.nv == FLOATING and np.isnan(tau[:, own]).all():
-            tau[:, own] = 0.0
-    return tau
+    f = np.linspace(0.0, log.rate / 2.0, 2001)
+    passed = np.mean((2.0 * np.pi * f * gain(f, np.asarray(cutoff))) ** 2)
+    found = np.zeros(log.robot.nv)
+    for slot in log.robot.slots.values():
+        if slot.nq == slot.nv:
+            found[slot.v : slot.v + slot.nv] = noise[slot.q : slot.q + slot.nq]
+    return np.asarray(found * np.sqrt(passed))

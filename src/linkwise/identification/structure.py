@@ -2,75 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from linkwise.algorithms.inverse_dynamics import inverse_dynamics
 from linkwise.algorithms.regressor import regressor
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.identification.drift import Drift
+from linkwise.identification.laws import FRICTION, LAWS, NONE, OWN, Axis, Extra, State, bristles
+from linkwise.identification.sensors import sensor_joints, with_sensors, without_sensors
+from linkwise.identification.springs import spring_numbers, with_springs
 from linkwise.kernel.base_parameters import grouped, random_positions, sum_of
 from linkwise.kernel.compile import compile
+from linkwise.motion.columns import endings
+from linkwise.motion.smoothing import Smoothed
 from linkwise.motion.trajectory import Array
 from linkwise.robot.coordinates import drive_slots
 from linkwise.robot.drive import Friction
 from linkwise.robot.robot import Robot
 
-FRICTION = {
-    "viscous": "proportional to the speed",
-    "coulomb": "constant, against the speed",
-    "presliding": "Coulomb friction that comes back over a distance after a reversal, as bristles bend (Dahl)",
-    "stribeck": "larger at low speeds, with a speed at which it has decayed",
-    "root": "proportional to the root of the speed, for drives whose friction flattens",
-    "asymmetric": "viscous friction that differs by direction (Coulomb's does with offsets)",
-    "load": "Coulomb friction proportional to the torque that is carried",
-    "temperature": "viscous and Coulomb friction that change with a measured temperature",
-}
 INERTIAL = 10  # numbers of a link
-
-
-class Axis(NamedTuple):
-    """A drive of one degree of freedom: a direction among velocities, and the same among torques."""
-
-    name: str
-    v: tuple[tuple[int, float], ...]
-    u: tuple[tuple[int, float], ...]
-
-    def speed(self, qd: Array) -> Array:
-        """Its speed (rows,), or of whatever else is linear like it."""
-        return np.asarray(sum(qd[:, k] * r for k, r in self.v))
-
-
-class Extra(NamedTuple):
-    """A column beside those of the regressor: `law` of the speed of an axis, pushing along it."""
-
-    name: str
-    law: str
-    axis: Axis
-    channel: str = ""  # of the log
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """What columns are functions of: rows of a smooth motion, and of further channels."""
-
-    q: Array
-    qd: Array
-    qdd: Array
-    tau: Array | None = None
-    others: Mapping[str, Array] = field(default_factory=dict)
-    push: Mapping[str, Array] = field(default_factory=dict)  # which way friction pushes, by axis, -1 to 1
-    wrenches: Mapping[str, Array] = field(default_factory=dict)  # on the robot, by frame
-
-    def rows(self, piece: slice) -> State:
-        """Some rows."""
-        tau = None if self.tau is None else self.tau[piece]
-        named = [{k: x[piece] for k, x in part.items()} for part in (self.others, self.push, self.wrenches)]
-        return State(self.q[piece], self.qd[piece], self.qdd[piece], tau, named[0], named[1], named[2])
+REST = 1e-9  # of the highest speed: below, a joint rests, and has no sign
+BLOCK = 4096  # rows whose columns are held at once
+NOT_NEGATIVE = ("m", "rotor", "viscous", "coulomb", "motor_viscous", "motor_coulomb")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +51,10 @@ class Structure:
         stribeck: by axis the speed at which Stribeck's friction has decayed.
         presliding: by axis the distance over which Coulomb friction comes back after a reversal.
         channels: names of temperatures in the log, by axis.
+        sensors: links behind fixed joints, or these joints, through which the log has wrenches: six rows of each.
+        springs: whether stiffness and damping of elastic drives, and stiffness of springs along joints, are unknown.
+        drift: offsets that change with time.
+        seen: (outputs,) the rows that were measured, which alone tell parameters apart; all by default.
     """
 
     robot: Robot
@@ -106,14 +68,18 @@ class Structure:
     stribeck: Mapping[str, float] = field(default_factory=dict)
     presliding: Mapping[str, float] = field(default_factory=dict)
     channels: Mapping[str, str] = field(default_factory=dict)
+    sensors: tuple[str, ...] = ()
+    springs: bool = True
+    drift: Drift = Drift()
+    seen: Any = True
 
     def __post_init__(self) -> None:
         for law in self.friction:
             if law not in FRICTION:
                 raise UnknownNameError("friction", law, FRICTION)
         for name in self.hold:
-            if name not in self.robot.parameter_names:
-                raise UnknownNameError("parameter to hold", name, self.robot.parameter_names)
+            if name not in self.names:
+                raise UnknownNameError("parameter to hold", name, self.names)
         for pair in self.coupled:
             for joint in pair:
                 if joint not in {a.name for a in self.axes}:
@@ -122,12 +88,50 @@ class Structure:
     # ---- names
 
     @cached_property
+    def machine(self) -> Robot:
+        """The robot, in which joints with sensors count as ones that could move."""
+        return with_sensors(self.robot, self.sensors)
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the rows: of drives, "elbow", and of wrenches through sensors, "wrist.fx"."""
+        labels = {j.name: name for name, j in sensor_joints(self.robot, self.sensors).items()}
+        slots = drive_slots(self.machine).items()
+        return tuple(f"{labels.get(n, n)}{end}" for n, slot in slots for end in endings(slot.kind, "tau"))
+
+    @cached_property
+    def driven(self) -> Any:
+        """(nu,) the rows of the robot's drives."""
+        slots = drive_slots(self.machine)
+        return np.concatenate([np.arange(slots[n].v, slots[n].v + slots[n].nv) for n in self.robot.drives])
+
+    @cached_property
+    def sensed(self) -> dict[str, slice]:
+        """By sensor its six rows."""
+        slots = drive_slots(self.machine)
+        joints = sensor_joints(self.robot, self.sensors).items()
+        return {name: slice(slots[j.name].v, slots[j.name].v + slots[j.name].nv) for name, j in joints}
+
+    @cached_property
+    def sprung(self) -> tuple[tuple[int, int], ...]:
+        """Rows of joints behind springs, each with its motor's.
+
+        Nothing else acts on such a joint. An equation whose sum is zero would fit best with parameters that are too
+        small; so its motor's is added, and the row is the motor's torque by all that moves.
+        """
+        slots = drive_slots(self.machine)
+        soft = [j for j in self.robot.joints if j.is_elastic and j.name in slots and j.motor_name in slots]
+        return tuple((slots[j.name].v, slots[j.motor_name].v) for j in soft)
+
+    @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """Drives of one degree of freedom whose joint leads."""
         leads, found = self.robot.slots, []
-        for name, slot in drive_slots(self.robot).items():
+        motors = {j.motor_name for j in self.robot.joints if j.is_elastic}
+        for name, slot in drive_slots(self.machine).items():
             if slot.nv == 1 and name in leads:
-                found.append(Axis(name, ((leads[name].v, 1.0),), ((slot.v, 1.0),)))
+                mark = "_" if name in motors else "."
+                found.append(Axis(name, ((leads[name].v, 1.0),), ((slot.v, 1.0),), mark))
         return tuple(found)
 
     @cached_property
@@ -135,13 +139,26 @@ class Structure:
         """Columns beside those of the regressor."""
         sums = [self._sum(*pair) for pair in self.coupled]
         found = [Extra(f"{a.name}.{law}", law, a) for a in sums for law in ("rotor", "viscous", "coulomb")]
+        known = {j.name: j.friction.offset for j in self.robot.joints}
+        for axis in (*self.axes, *self._other_axes):
+            own = Extra(axis.number("offset"), "offset", axis, "", known.get(axis.name, 0.0), self.offsets)
+            found += [own] if own.free or own.prior else []
+            found += [Extra(axis.number(f"drift{label}"), "offset", axis, c) for c, label in self.drift.labels.items()]
         for axis in self.axes:
-            found += [Extra(f"{axis.name}.offset", "offset", axis)] * self.offsets
-            found += [Extra(f"{axis.name}.{law}", law, axis) for law in self.friction if law in LAWS and law not in OWN]
+            found += [Extra(axis.number(law), law, axis) for law in self.friction if law in LAWS and law not in OWN]
             if "temperature" in self.friction and axis.name in self.channels:
                 there = self.channels[axis.name]
-                found += [Extra(f"{axis.name}.{w}_by_temperature", w, axis, there) for w in ("viscous", "coulomb")]
-        return tuple(found)
+                found += [Extra(axis.number(f"{w}_by_temperature"), w, axis, there) for w in ("viscous", "coulomb")]
+        free = self.springs and not self.payload
+        return (*found, *(Extra(name, "spring", NONE, "", x, free) for name, x in self.springs_by_path.items()))
+
+    @cached_property
+    def _other_axes(self) -> list[Axis]:
+        """Rows that may have an offset and no speed of their own: of drives that follow, and of sensors."""
+        leads, slots = self.robot.slots, drive_slots(self.machine)
+        rows = [slot.v for name, slot in slots.items() if slot.nv == 1 and name not in leads]
+        rows += [k for own in self.sensed.values() for k in range(own.start, own.stop)]
+        return [Axis(self.outputs[k], (), ((k, 1.0),)) for k in rows]
 
     def _sum(self, first: str, second: str) -> Axis:
         """The axis along which a coupled motor turns."""
@@ -151,21 +168,26 @@ class Structure:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Of all columns."""
-        return (*self.robot.parameter_names, *(e.name for e in self.extras))
+        return (*self.machine.parameter_names, *(e.name for e in self.extras))
 
     @cached_property
     def prior(self) -> Array:
-        """The robot's values, and zero for extra columns."""
-        return np.concatenate([self.robot.parameters(), np.zeros(len(self.extras))])
+        """The robot's values; of most extra columns zero."""
+        return np.concatenate([self.machine.parameters(), [e.prior for e in self.extras]])
+
+    @cached_property
+    def held(self) -> Array:
+        """The prior of what keeps it, and zero for what is free."""
+        return np.where(self.free, 0.0, self.prior)
 
     @cached_property
     def link(self) -> str:
         """The moving link that carries the payload."""
         if self.payload is None:
             return ""
-        at = self.robot.frame(self.payload).link
-        while at not in self.robot.moving_links:
-            at = next((j.parent for j in self.robot.joints if j.child == at), "")
+        at = self.machine.frame(self.payload).link
+        while at not in self.machine.moving_links:
+            at = next((j.parent for j in self.machine.joints if j.child == at), "")
             if not at:
                 raise InputError(
                     f"payload {self.payload!r}: expected a frame or link that moves, got one that does not."
@@ -177,26 +199,29 @@ class Structure:
         """(columns,) which parameters are unknown."""
         words = {f".{w}": w in self.friction for w in OWN}
         words |= {f".motor_{w}": w in self.friction for w in OWN} | {".rotor": self.rotors and not self.payload}
-        inertial = INERTIAL * len(self.robot.moving_links)
+        inertial = INERTIAL * len(self.machine.moving_links)
         found = []
-        for k, name in enumerate(self.robot.parameter_names):
+        for k, name in enumerate(self.machine.parameter_names):
             if k < inertial:
                 found.append(not self.payload or name.rpartition(".")[0] == self.link)
             else:
                 found.append(next(on for word, on in words.items() if name.endswith(word)))
-        found = [on and name not in self.hold for on, name in zip(found, self.robot.parameter_names, strict=True)]
-        return np.array(found + [True] * len(self.extras))
+        found += [e.free for e in self.extras]
+        return np.array([on and name not in self.hold for on, name in zip(found, self.names, strict=True)])
 
     @cached_property
     def _grouped(self) -> tuple[Any, Array]:
         """Places of columns that lead a group, and the mapping onto the groups, from columns at random states."""
         robot, rng = self.robot, np.random.default_rng(0)
-        count, inertial = len(self.names), INERTIAL * len(self.robot.moving_links)
-        rows = max(8, -(-3 * count // max(1, robot.nu)))
+        count, inertial = len(self.names), INERTIAL * len(self.machine.moving_links)
+        rows = max(8, -(-3 * count // max(1, int(np.broadcast_to(self.seen, len(self.outputs)).sum()))))
         q = random_positions(robot, rng, rows)
         qd, qdd = rng.normal(size=(2, len(q), robot.nv)) * 3.0
-        tau, others = rng.normal(size=(len(q), robot.nu)), {c: rng.normal(size=len(q)) for c in self.channels.values()}
-        Y = self.columns(State(q, qd, qdd, tau, others)).reshape(-1, count)
+        tau = rng.normal(size=(len(q), len(self.outputs)))
+        others = {c: rng.normal(size=len(q)) for c in (*self.channels.values(), *self.drift.labels)}
+        wide = replace(self, stribeck={a.name: 1.0 for a in self.axes})  # groups do not depend on that speed
+        seen = np.broadcast_to(self.seen, len(self.outputs))
+        Y = wide.columns(State(q, qd, qdd, tau, others))[:, seen].reshape(-1, count)
         links = [range(k, k + INERTIAL) for k in range(0, inertial, INERTIAL)]
         kept, mapping, _ = grouped(Y, [*links, *([k] for k in range(inertial, count))], self.free)
         return kept, mapping
@@ -218,53 +243,121 @@ class Structure:
 
     # ---- numbers
 
+    def state(self, smoothed: Smoothed, values: Array | None = None) -> State:
+        """A smooth log, with the torques that its links take by some values of the parameters."""
+        log = smoothed.log
+        others = {**log.others, **self.drift.channels(log)}
+        state = State(smoothed.q, smoothed.qd, smoothed.qdd, None, others, wrenches=log.wrenches)
+        if values is None or "load" not in self.friction:
+            return state
+        inertial = INERTIAL * len(self.machine.moving_links)
+        parts = []
+        for k in range(0, len(state.q), BLOCK):
+            some = state.rows(slice(k, k + BLOCK))
+            Y = self._summed(np.array(self._kernel(*self._motion(some))[:, :, :inertial]))
+            parts.append(Y @ values[:inertial] + self.known(some))
+        return replace(state, carried=np.concatenate(parts))
+
     def columns(self, state: State) -> Array:
-        """Y (rows, nu, columns) with tau = Y @ parameters + springs."""
-        robot = self.robot
-        Y = self._kernel(state.q, state.qd, state.qdd)
+        """Y (rows, outputs, columns) with torques and sensors' wrenches = Y @ parameters + what is known."""
+        motion = self._motion(state)
+        Y = self._kernel(*motion)
         for place, axis in self._coulomb:
             Y[:, axis.u[0][0], place] = self.sign(axis, state)
-        extra = np.zeros((len(state.q), robot.nu, len(self.extras)))
+        extra = np.zeros((*Y.shape[:2], len(self.extras)))
         for k, e in enumerate(self.extras):
-            column = LAWS[e.law](self, e, state)
-            if e.channel:
-                column = column * state.others[e.channel]
-            for u, r in e.axis.u:
-                extra[:, u, k] = r * column
-        return np.concatenate([Y, extra], axis=2)
+            if e.law in LAWS:
+                column = LAWS[e.law](self, e, state)
+                if e.channel:
+                    column = column * state.others[e.channel]
+                for u, r in e.axis.u:
+                    extra[:, u, k] = r * column
+        for k, unit in enumerate(np.eye(len(self.springs_by_path))):
+            extra[:, :, k - len(unit)] = self._spring_kernel(*motion, unit) - self._spring_kernel(*motion, 0.0 * unit)
+        return self._summed(np.concatenate([Y, extra], axis=2))
+
+    def _summed(self, rows: Array) -> Array:
+        """Rows (rows, outputs, ...) of joints behind springs with those of their motors, in place."""
+        for joint, motor in self.sprung:
+            rows[:, joint] += rows[:, motor]
+        return rows
 
     def known(self, state: State) -> Array | float:
-        """Torques that no parameter stands for (rows, nu): of springs, and against measured wrenches."""
-        motion = (state.q, state.qd, state.qdd)
-        idle, pushed = self._frictionless, tuple(state.wrenches)
-        elastic = any(j.spring or j.is_elastic for j in self.robot.joints)
-        if not elastic and not pushed:
-            return 0.0
-        free = compile(idle, inverse_dynamics)(*motion)
-        found = free - compile(idle, regressor)(*motion) @ idle.parameters() if elastic else np.zeros_like(free)
+        """Torques that no parameter stands for (rows, outputs): of dampers along joints, and against wrenches."""
+        motion, pushed = self._motion(state), self.pushes(state.wrenches)
+        found: Array | float = (
+            self._spring_kernel(*motion, np.zeros(len(self.springs_by_path))) if self.springs_by_path else 0.0
+        )
         if pushed:
             six = np.stack([state.wrenches[frame] for frame in pushed], axis=1)
-            found = found + compile(idle, inverse_dynamics, external=pushed)(*motion, six) - free
-        return np.asarray(found)
+            loaded, bare = (compile(self._bare, inverse_dynamics, external=x) for x in (pushed, ()))
+            found = found + loaded(*motion, six) - bare(*motion)
+        return self._summed(found) if isinstance(found, np.ndarray) else found
+
+    def pushes(self, wrenches: Iterable[str]) -> tuple[str, ...]:
+        """Those of some frames at which a measured wrench pushes the robot: all but those of its sensors."""
+        return tuple(frame for frame in wrenches if frame not in self.sensors)
+
+    def _motion(self, state: State) -> tuple[Array, Array, Array]:
+        """The motion of `machine`, in which joints with sensors stand still."""
+        if not self.sensors:
+            return state.q, state.qd, state.qdd
+        old, new, rows = self.robot.slots, self.machine.slots, len(state.q)
+        q = np.tile(self.machine.q(), (rows, 1))
+        qd, qdd = np.zeros((2, rows, self.machine.nv))
+        for name, a in old.items():
+            b = new[name]
+            q[:, b.q : b.q + b.nq] = state.q[:, a.q : a.q + a.nq]
+            for into, rates in ((qd, state.qd), (qdd, state.qdd)):
+                into[:, b.v : b.v + b.nv] = rates[:, a.v : a.v + a.nv]
+        return q, qd, qdd
 
     @cached_property
     def _kernel(self) -> Any:
-        return compile(self.robot, regressor)
+        return compile(self.machine, regressor)
 
     @cached_property
-    def _frictionless(self) -> Robot:
-        """The robot without friction, but with the damping of its springs."""
+    def springs_by_path(self) -> dict[str, float]:
+        """Numbers of springs that have columns, in their order."""
+        return spring_numbers(self.machine)
+
+    @cached_property
+    def _spring_kernel(self) -> Any:
+        """Torques of springs and dampers alone, with the numbers of `springs_by_path` as an input."""
+        return compile(self._bare, inverse_dynamics, parameters=tuple(self.springs_by_path))
+
+    @cached_property
+    def _bare(self) -> Robot:
+        """The machine without masses, rotors and friction, but with its springs and their dampers."""
         joints = []
-        for j in self.robot.joints:
+        for j in self.machine.joints:
             drive = j.drive and replace(j.drive, friction=Friction())
             joints.append(replace(j, friction=Friction(), drive=drive))
-        return self.robot.replace(*joints)
+        idle = self.machine.replace(*joints)
+        return idle.with_parameters(np.zeros(len(idle.parameter_names)))
+
+    @cached_property
+    def not_in_robots(self) -> tuple[str, ...]:
+        """Kinds of columns that `with_values` leaves out."""
+        laws = [law for law in self.friction if law not in (*OWN, "presliding")]
+        return (*laws, *["drift"] * bool(self.drift.knots), *["coupled motors"] * bool(self.coupled))
+
+    def with_values(self, values: Array) -> Robot:
+        """The robot with values of all columns, as far as a robot can have them."""
+        count = len(self.machine.parameter_names)
+        named = dict(zip(self.names[:count], np.asarray(values[:count]).tolist(), strict=True))
+        named |= {name: 0.0 for name, x in named.items() if name.rpartition(".")[2] in NOT_NEGATIVE and x < 0.0}
+        extra = dict(zip(self.names[count:], np.asarray(values[count:]).tolist(), strict=True))
+        offsets = [a.number("offset") for a in (*self.axes, *self._other_axes) if a.name in self.robot.drives]
+        named |= {name: extra[name] for name in offsets if name in extra}
+        found = with_springs(self.machine.with_parameters(named), {name: extra[name] for name in self.springs_by_path})
+        return without_sensors(found, self.robot, self.sensors)
 
     @cached_property
     def _coulomb(self) -> list[tuple[int, Axis]]:
         """Places of Coulomb's columns, with their axis."""
-        names = self.robot.parameter_names
-        return [(names.index(f"{a.name}.coulomb"), a) for a in self.axes if f"{a.name}.coulomb" in names]
+        names = self.machine.parameter_names
+        return [(names.index(a.number("coulomb")), a) for a in self.axes if a.number("coulomb") in names]
 
     def sign(self, axis: Axis, state: State) -> Array:
         """(rows,) which way Coulomb friction pushes."""
@@ -284,6 +377,7 @@ class Structure:
         from scipy.special import erf
 
         v = axis.speed(state.qd)
+        v = np.where(np.abs(v) > REST * np.abs(state.qd).max(initial=0.0), v, 0.0)
         variance = (step * axis.speed(state.qdd)) ** 2 / 12.0
         if self.spread is not None:
             variance = variance + sum(self.spread[k] ** 2 * r**2 for k, r in axis.v)
@@ -293,67 +387,16 @@ class Structure:
         unsure = 1.0 - mean**2
         reach = self.presliding.get(axis.name, 0.0)
         if reach > 0.0:
-            mean = np.concatenate([_bristles(v[run], reach * rate) for run in runs])
+            mean = np.concatenate([bristles(v[run], reach * rate) for run in runs])
         return mean, unsure
 
     def with_friction(self, state: State, runs: Sequence[slice], rate: float, step: float = 0.0) -> tuple[State, Array]:
         """A motion with which way friction pushes, and (rows, nu) by how much that is unsure, as a variance."""
-        push, unsure = {}, np.zeros((len(state.q), self.robot.nu))
+        push, unsure = {}, np.zeros((len(state.q), len(self.outputs)))
         for axis in self.lines:
             push[axis.name], variance = self.pushed(axis, state, runs, rate, step)
             for u, _ in axis.u if "coulomb" in self.friction else ():
                 unsure[:, u] = np.maximum(unsure[:, u], variance)
+        for joint, motor in self.sprung:
+            unsure[:, joint] = np.maximum(unsure[:, joint], unsure[:, motor])
         return replace(state, push=push), unsure
-
-
-def _bristles(v: Array, reach: float) -> Array:
-    """Friction that comes back over a distance after each reversal, from speeds; `reach` in speeds times rows."""
-    way = np.sign(v)
-    path = np.concatenate([[0.0], np.cumsum(np.abs(v[1:] + v[:-1]) / 2.0)]) / reach
-    ends = [0, *(np.flatnonzero(np.diff(way) != 0.0) + 1), len(v)]
-    found, z = np.empty(len(v)), 0.0
-    for first, last in pairwise(ends):
-        s = way[first]
-        start = path[first - 1] if first else path[0]
-        found[first:last] = s + (z - s) * np.exp(start - path[first:last])
-        z = found[last - 1]
-    return found
-
-
-OWN = ("viscous", "coulomb")  # friction that has columns in the regressor
-
-
-def _sign(s: Structure, e: Extra, x: State) -> Array:
-    return s.sign(e.axis, x)
-
-
-def _stribeck(s: Structure, e: Extra, x: State) -> Array:
-    v = e.axis.speed(x.qd)
-    return np.asarray(_sign(s, e, x) * np.exp(-((v / s.stribeck.get(e.axis.name, 0.05)) ** 2)))
-
-
-def _load(s: Structure, e: Extra, x: State) -> Array:
-    if x.tau is None:
-        raise InputError("friction 'load': expected torques beside the motion, got none. Give a log with torques.")
-    return _sign(s, e, x) * np.abs(x.tau[:, e.axis.u[0][0]])
-
-
-# a column as a function of the speed of its axis
-LAWS: dict[str, Callable[[Structure, Extra, State], Array]] = {
-    "offset": lambda s, e, x: np.ones(len(x.q)),
-    "rotor": lambda s, e, x: e.axis.speed(x.qdd),
-    "viscous": lambda s, e, x: e.axis.speed(x.qd),
-    "coulomb": _sign,
-    "stribeck": _stribeck,
-    "root": lambda s, e, x: _sign(s, e, x) * np.sqrt(np.abs(e.axis.speed(x.qd))),
-    "asymmetric": lambda s, e, x: np.abs(e.axis.speed(x.qd)),
-    "load": _load,
-}
-
-
-def laws(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Names of friction laws as a user gives them: "viscous, coulomb", or a sequence; None for none."""
-    if given is None:
-        return ()
-    words: Sequence[str] = given.replace(",", " ").replace("+", " ").split() if isinstance(given, str) else list(given)
-    return tuple(dict.fromkeys(words))

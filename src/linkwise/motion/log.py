@@ -9,11 +9,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linkwise._version import __version__
 from linkwise.check import finite
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.figures import drawn
+from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names
 from linkwise.motion.trajectory import Array
 from linkwise.robot.robot import Robot
@@ -34,8 +36,8 @@ class Log(Sampled):
         qd: (rows, nv) velocities, where they were measured.
         tau: (rows, nu) torques of the drives; a column of NaN for a drive that was not measured.
         current: (rows, nu) currents in A, likewise.
-        wrenches: by frame (rows, 6), force then moment at its origin in its axes, exerted on the robot: force sensors,
-            force plates.
+        wrenches: by frame (rows, 6), force then moment at its origin in its axes: exerted on the robot, as by a force
+            plate, or measured by a force sensor in the fixed joint before a link, exerted on that link.
         others: further channels by name, such as "temperature.elbow".
         runs: the pieces without gaps, each of one file.
         sources: the file of each run.
@@ -147,6 +149,26 @@ class Log(Sampled):
         if not kept:
             raise InputError(f"shifted: expected delays shorter than the runs, got {late + early:g} s.")
         return whole._rows([piece for piece, _ in kept], tuple(source for _, source in kept))
+
+    def with_plate(self, frame: str, wrench: ArrayLike, at: ArrayLike = (0.0, 0.0, 0.0)) -> Log:
+        """The log with a wrench on a frame that was measured in the world's axes, as a force plate does.
+
+        Args:
+            frame: that touches the plate, such as a foot.
+            wrench: (rows, 6) force on the robot, then its moment about `at`.
+            at: a point of the world, or (rows, 3) of them, m.
+        """
+        given, point = np.asarray(wrench, dtype=float), np.asarray(at, dtype=float)
+        if given.shape != (len(self), len(WRENCH)) or point.shape not in ((3,), (len(self), 3)):
+            raise InputError(
+                f"with_plate: expected a wrench ({len(self)}, 6) and a point (3,) or ({len(self)}, 3), got shapes"
+                f" {given.shape} and {point.shape}."
+            )
+        T = compile(self.robot).pose(self.q, frame)
+        R, force = T[:, :3, :3], given[:, :3]
+        moment = given[:, 3:] + np.cross(point - T[:, :3, 3], force)
+        own = np.concatenate([np.einsum("tji,tj->ti", R, x) for x in (force, moment)], axis=1)
+        return replace(self, wrenches={**self.wrenches, frame: own})
 
     def _rows(self, pieces: list[slice], sources: tuple[str, ...]) -> Log:
         """These pieces of the log, one after the other."""

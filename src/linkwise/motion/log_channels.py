@@ -81,8 +81,13 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
     others = {name: x for name, x in values.items() if name not in known}
     rest = {name: x for name, x in table.columns.items() if name not in used and name not in table.faults}
     others |= {f"column {name}" if name in CHANNELS else name: x for name, x in rest.items()}
-    keys = {*names.found, *names.found.values(), *(name.split(".")[0] for name in names.found)}
+    keys = {key for ours, theirs in names.found.items() for key in _keys(ours, theirs)}
     return Part(table.source, t, start, channels, others, notes, frozenset(keys))
+
+
+def _keys(ours: str, theirs: str) -> tuple[str, ...]:
+    """What a unit of a column may be given for: itself, its channel, or its wrench."""
+    return ours, theirs, ours.split(".")[0], *([ours.rpartition(".")[0]] if ours.startswith("wrench.") else [])
 
 
 def _sane(x: Array) -> Array:
@@ -100,7 +105,7 @@ def _in_si(values: dict[str, Array], names: Names, robot: Robot, options: Option
     units = dict(names.units) | dict(options.units)
     found = dict(values)
     for key, unit in units.items():
-        own = [name for name in values if name == key or name.split(".")[0] == key or names.found[name] == key]
+        own = [name for name in values if key in _keys(name, names.found[name])]
         if key in CHANNELS:
             own = [name for name in channel_names(robot, key) if name in values]
         if not own:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from linkwise.errors import InputError, UnknownNameError, listing
 from linkwise.motion.columns import column_names
 from linkwise.robot.robot import Robot
-from linkwise.table import TIME
+from linkwise.table import TIME, WRENCH
 
 CHANNELS = ("q", "qd", "tau", "current")
 WORDS = {
@@ -32,6 +32,7 @@ STAMPS = re.compile(
     r"(?:[ _(\[]+(s|sec|ms|us|ns|msec|usec|nsec)[)\]]?)?",
     flags=re.IGNORECASE,
 )
+SENSED = re.compile(rf"wrench\..+\.(?:{'|'.join(WRENCH)})")
 SHOWN = 3  # names of a group in a note
 
 
@@ -85,6 +86,10 @@ def match(names: Sequence[str], robot: Robot, given: Mapping[str, Any], quantity
         ours = "t" if name in TIME else full
         if name not in used and ours not in found and (ours == "t" or full in valid):
             found[ours] = name
+            used.add(name)
+    for name in names:
+        if name not in used and name not in found and SENSED.fullmatch(name):
+            found[name] = name
             used.add(name)
     rest = [name for name in names if name not in used]
     units: dict[str, str] = {}

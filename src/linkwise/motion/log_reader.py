@@ -7,8 +7,11 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from linkwise.check import positive
 from linkwise.errors import InputError, UnknownNameError
+from linkwise.kernel.compile import compile
 from linkwise.motion.log import Log
 from linkwise.motion.log_assembly import assembled, followed
 from linkwise.motion.log_channels import no_positions, part_of, together
@@ -39,8 +42,9 @@ def read_log(
         source: a .csv, .npz, .parquet, .txt or .dat file, a ROS bag (.bag, .db3, a folder) or an MCAP file, a pandas
             DataFrame, or columns by name; a list of them gives further runs; a mapping of channels to files has each
             channel in a file of its own: {"t": "time.txt", "q": "positions.txt", "tau": "torques.txt"}.
-        robot: whose joints the columns name. Its positions must be there, all else may be. Without one the log is of
-            turning joints with the names in the file, to look at.
+        robot: whose joints the columns name. Its positions must be there, all else may be; where drives follow, as the
+            legs of a platform do, positions of the drives do as well. Without a robot the log is of turning joints
+            with the names in the file, to look at.
         columns: which column is what, by name or pattern: {"actual_q_*": "q", "target_current_*": "current",
             "stamp": "t", "ft.z": "wrench.tool.fz"}; `*` runs over the joints, by name or in the robot's order; None
             leaves a column out. Columns `t`, `q.elbow`, `qd.elbow`, `tau.elbow`, `current.elbow` need no mention, and
@@ -73,6 +77,19 @@ def read_log(
 
 
 def _read(source: Any, robot: Robot, options: Options) -> Log:
+    try:
+        return _by_joints(source, robot, options)
+    except InputError:
+        if robot.rolls or set(robot.drives) <= set(robot.slots):
+            raise
+        log = _by_drives(source, robot, options)
+        if log is None:
+            raise
+        return log
+
+
+def _by_joints(source: Any, robot: Robot, options: Options) -> Log:
+    """The log of positions of what leads."""
     found = tables(source, robot, options)
     parts = [part_of(table, quantity, robot, options) for table, quantity in found]
     note = ""
@@ -93,6 +110,30 @@ def _read(source: Any, robot: Robot, options: Options) -> Log:
         raise no_positions(parts, robot)
     log = assembled(main, [part for part in parts if part is not main], robot, options.gap)
     return checked(replace(log, notes=(*log.notes, *([note] if note else []))), options.mend)
+
+
+def _by_drives(source: Any, robot: Robot, options: Options) -> Log | None:
+    """The log of positions of drives that follow, as the legs of a platform do; None where there are none."""
+    opened = robot.opened()
+    kinds = [(name, opened.joint(name).kind) for name in robot.drives]
+    chain = ["base", *(f"link {name}" for name, _ in kinds)]
+    joints = [Joint(name, chain[k], chain[k + 1], kind) for k, (name, kind) in enumerate(kinds)]
+    serial = Robot([Link(name, mass=1.0) for name in chain], joints, name=robot.name)
+    try:
+        log = _by_joints(source, serial, options)
+    except InputError:
+        return None
+    found = compile(robot).positions(drives=log.q, along=True)
+    if not found.converged.all():
+        bad = int(np.argmin(found.converged))
+        raise InputError(
+            f"log of {robot.name!r}: expected positions of the drives that its loops allow, got some at"
+            f" t = {log.t[bad]:.6g} s that they do not. Check units, signs and zeros of the encoders."
+        )
+    lead = [slice(opened.slots[name].q, opened.slots[name].q + slot.nq) for name, slot in robot.slots.items()]
+    q = np.concatenate([found.q[:, part] for part in lead], axis=1)
+    note = f"positions of {', '.join(robot.names)} follow from those of the drives"
+    return replace(log, robot=robot, q=q, qd=None, notes=(*log.notes, note))
 
 
 def _stand_in(source: Any, options: Options) -> Robot:

@@ -89,6 +89,7 @@ def _vector(
     else:
         given, places = now.copy(), {name: k for k, name in enumerate(names)}
         further = {f"{j.name}.{key}": (j.name, key) for j in robot.joints if not j.is_fixed for key in LAW}
+        further |= {f"{j.name}.motor_offset": (j.name, "motor_offset") for j in robot.joints if j.is_elastic}
         for name, value in theta.items():
             if name in places:
                 given[places[name]] = _number(value, name)
@@ -185,6 +186,8 @@ def _link(name: str, inertial: Array) -> Link:
 def _driven(joint: Joint, own: Array, motor: Array | None, law: Mapping[str, Any]) -> Joint:
     """The joint with this rotor inertia, viscous and Coulomb friction, and those of a motor behind a spring."""
     rotor, viscous, coulomb = (float(x) for x in own)
+    law = dict(law)
+    behind = law.pop("motor_offset", None)
     drive, friction = joint.drive, joint.friction
     if drive is not None and drive.motor is not None:
         drive = replace(drive, motor=replace(drive.motor, rotor=rotor))
@@ -202,6 +205,8 @@ def _driven(joint: Joint, own: Array, motor: Array | None, law: Mapping[str, Any
         g = abs(drive.gear)
         motor_v, motor_c = _behind(motor[0], drive.friction.viscous, g, g), _behind(motor[1], drive.friction.coulomb, g)
         drive = replace(drive, friction=replace(drive.friction, viscous=motor_v, coulomb=motor_c))
+        if behind is not None:
+            drive = replace(drive, friction=replace(drive.friction, offset=behind / drive.gear))
     same = (drive, friction) == (joint.drive, joint.friction)
     return joint if same else replace(joint, drive=drive, friction=friction)
 

@@ -350,7 +350,8 @@ class Robot:
 
         Args:
             theta: all of `parameters()`, or some of them by their names in `parameter_names`; by name also what a
-                joint's friction has beside: `offset`, `static`, `stribeck` and `width`.
+                joint's friction has beside: `offset`, `static`, `stribeck` and `width`, and `motor_offset`, a
+                constant torque of a motor behind a spring, seen through its gear.
         """
         from linkwise.robot.lumped_parameters import with_parameters
 

@@ -16,7 +16,7 @@ from linkwise._version import __version__
 from linkwise.card import text
 from linkwise.figures import COLOURS, INK, LIMIT, style
 from linkwise.files import replacing
-from linkwise.identification.samples import measured_torques
+from linkwise.identification.measurements import measured as measurements
 from linkwise.identification.statistics import Error
 from linkwise.motion.trajectory import Array
 from linkwise.view.motion import Motion
@@ -199,7 +199,7 @@ def _torque_figure(fit: Fit, log: Log) -> Figure:
     """For each drive what was measured, what the model predicts, and the difference."""
     from matplotlib.figure import Figure
 
-    measured, predicted = measured_torques(log, fit.gains), fit.predict(log)
+    measured, predicted = measurements(fit.structure, log, fit.gains).values, fit.predict(log)
     t = _continued(log)
     with style():
         figure = Figure(figsize=(9.2, 0.6 + 1.35 * len(fit.drives)), layout="constrained")

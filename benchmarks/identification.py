@@ -1,11 +1,13 @@
 """Identification: intervals that hold in simulated experiments, measured robots, time for a long log.
 
 Each simulated experiment has another motion and other noise; the robot that `identify` begins with has wrong masses
-and friction. Measurements of a Panda and a TX40 are read from ../shared/data where that folder is.
+and friction. FIRST_SEED=5000 tries other experiments, SEEDS=10 fewer. Measurements of a Panda and a TX40 are read from
+../shared/data where that folder is.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -19,7 +21,7 @@ import linkwise as lw
 from linkwise.identification.experiment import simulated_log
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
-SEEDS = 50
+FIRST, SEEDS = int(os.environ.get("FIRST_SEED", "0")), int(os.environ.get("SEEDS", "50"))
 NAMED = ("rr", "pr", "scara", "stanford", "puma560", "industrial6", "arm7")
 RANDOM = (3, 4, 5)  # joints of random trees
 ROWS = 100_000
@@ -58,31 +60,35 @@ def guess(robot: lw.Robot) -> lw.Robot:
     return robot.replace(*links, *joints)
 
 
-def covered(robot: lw.Robot, seed: int) -> np.ndarray:
-    """Whether the true base parameters are inside their intervals, those that the data determine."""
+def covered(robot: lw.Robot, seed: int) -> tuple[np.ndarray, bool]:
+    """Whether the true base parameters are inside their intervals, those that the data determine; and the delay."""
     rng = np.random.default_rng(1000 + seed)
-    log = simulated_log(
-        robot, 40.0, 250.0, seed=seed, noise_q=10.0 ** rng.uniform(-5.0, -4.0), noise_tau=rng.uniform(0.005, 0.05),
-        delay=rng.uniform(0.0, 0.006),
-    )  # fmt: skip
+    noise_q, noise_tau, late = 10.0 ** rng.uniform(-5.0, -4.0), rng.uniform(0.005, 0.05), rng.uniform(0.0, 0.006)
+    log = simulated_log(robot, 40.0, 250.0, seed=seed, noise_q=noise_q, noise_tau=noise_tau, delay=late)
     fit = lw.identify(guess(robot), log, physical=False, progress=False)
     parameters = np.concatenate([robot.parameters(), np.zeros(len(fit.structure.extras))])
     low, high = fit.base.interval().T
     right = fit.structure.mapping @ np.where(fit.structure.free, parameters, 0.0)
-    return ((low <= right) & (right <= high))[fit.base.determined]
+    delay = next(iter(fit.delay))
+    return ((low <= right) & (right <= high))[fit.base.determined], delay.lower <= late <= delay.upper
 
 
-def coverage(seeds: int = SEEDS) -> dict[str, float]:
-    found, every = {}, []
+def coverage(seeds: int = SEEDS, first: int = FIRST) -> dict[str, float]:
+    found, every, delays = {}, [], []
     for name in (*NAMED, *RANDOM):
         robot = truth(name)
-        inside = np.concatenate([covered(robot, seed) for seed in range(seeds)])
+        parts, late = zip(*(covered(robot, seed) for seed in range(first, first + seeds)), strict=True)
+        inside = np.concatenate(parts)
         every.append(inside)
+        delays += late
         found[str(name)] = float(inside.mean())
         title = name if isinstance(name, str) else f"random tree of {name}"
-        print(f"{title:16}  {100 * inside.mean():5.1f} % of {len(inside)} intervals cover", flush=True)
+        print(f"{title:16}  {100 * inside.mean():5.1f} % of {len(inside)} intervals cover, of the delay"
+              f" {100 * np.mean(late):.0f} % of {seeds}", flush=True)  # fmt: skip
     found["pooled"] = float(np.concatenate(every).mean())
-    print(f"pooled            {100 * found['pooled']:5.1f} % (93 to 97; each robot 90 to 98)")
+    found["delay"] = float(np.mean(delays))
+    print(f"pooled            {100 * found['pooled']:5.1f} % (93 to 97; each robot 90 to 98), of the delay"
+          f" {100 * found['delay']:.1f} %")  # fmt: skip
     return found
 
 

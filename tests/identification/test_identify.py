@@ -53,6 +53,16 @@ def test_a_delay_of_four_milliseconds_is_found(fit: Fit) -> None:
     assert late < 1.2 * clean
 
 
+def test_delays_of_a_part_of_a_step_are_not_drawn_to_whole_steps() -> None:
+    off = []
+    for seed in range(16):
+        late = 0.001 if seed % 2 else 0.003  # a quarter of a step, and three
+        fit = lw.identify(RR, simulated_log(RR, 30.0, seed=seed, delay=late), physical=False)
+        found = next(iter(fit.delay))
+        off.append((found.value - late) / found.error * (1.0 if seed % 2 else -1.0))
+    assert abs(np.mean(off)) < 3.0 / np.sqrt(len(off))  # three standard errors of a mean of independent ones
+
+
 def test_predictions_have_the_rows_of_the_log(fit: Fit) -> None:
     other = simulated_log(RR, 8.0, seed=5, delay=0.004)
     tau = fit.predict(other)

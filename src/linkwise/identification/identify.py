@@ -358,12 +358,13 @@ class _Work:
         errors, dof = np.where(known, se[:count], np.nan), np.where(known, covariance.dof[:count], np.nan)
         own = Covariance(covariance.matrix[np.ix_(known, known)], covariance.dof[:count][known])
         delay_errors = np.full(len(names), np.nan)
-        if len(se) > count:
-            shared = se[count:] if self.delays == "drive" else np.repeat(se[count:], len(names))
-            delay_errors[rows.used.any(axis=0) if self.delays == "drive" else slice(None)] = shared
+        if len(se) > count:  # the last step of the delays is of the estimator whose errors they have
+            moved = rows.used.any(axis=0) if self.delays == "drive" else np.ones(len(names), dtype=bool)
+            delay_errors[moved], late = se[count:], late.copy()
+            late[moved] += solution.x[count:]
         delay_dof = np.full(len(names), float(covariance.dof[count:].min(initial=np.inf)))
         undetermined = tuple(n for n, on in zip(structure.base_names, known, strict=True) if not on)
-        residual = np.where(rows.used, rows.b - rows.A @ solution.x[:count], np.nan)
+        residual = np.where(rows.used, solution.residual, np.nan)
         whole = residual + rows.A @ base
         values, words = self._full(base, covariance.matrix[:count, :count], solution.bread[:count, :count], physical)
         notes += words

@@ -31,6 +31,7 @@ FRICTION = {
     "temperature": "viscous and Coulomb friction that change with a measured temperature",
 }
 INERTIAL = 10  # numbers of a link
+PHASE = 0.6  # steps: standard deviation over which the doubt of a reversal is spread, so that all phases have as much
 
 
 class Axis(NamedTuple):
@@ -279,18 +280,20 @@ class Structure:
         """(rows,) which way Coulomb friction pushes, in the mean, and by how much that is unsure.
 
         Where the sign of a speed is not sure the mean of the sign counts, given the noise of velocities and the time
-        between instants of positions and torques. After a reversal bristles bend over a distance.
+        between instants of positions and torques. How unsure a reversal is must not depend on where between two
+        instants it is: reversals near the middle move sampled torques towards whole steps of delay. So doubt is
+        spread over neighbours, the same in all. After a reversal bristles bend over a distance.
         """
         from scipy.special import erf
 
         v = axis.speed(state.qd)
-        variance = (step * axis.speed(state.qdd)) ** 2 / 12.0
-        if self.spread is not None:
-            variance = variance + sum(self.spread[k] ** 2 * r**2 for k, r in axis.v)
-        mean = np.sign(v)
-        if np.any(variance):
+        change = (step * axis.speed(state.qdd)) ** 2  # of the speed from one instant to the next, squared
+        noise = 0.0 if self.spread is None else sum(self.spread[k] ** 2 * r**2 for k, r in axis.v)
+        mean, unsure = np.sign(v), np.zeros(len(v))
+        if np.any(variance := noise + change / 12.0):
             mean = np.asarray(erf(v / np.sqrt(2.0 * np.maximum(variance, 1e-300))))
-        unsure = 1.0 - mean**2
+            wide = np.maximum(noise + PHASE**2 * change, 1e-300)
+            unsure = np.sqrt(variance / wide) * (1.0 - np.asarray(erf(v / np.sqrt(2.0 * wide))) ** 2)
         reach = self.presliding.get(axis.name, 0.0)
         if reach > 0.0:
             mean = np.concatenate([_bristles(v[run], reach * rate) for run in runs])

@@ -155,6 +155,17 @@ def test_unknown_gains_are_found_but_for_a_common_factor() -> None:
     assert np.abs(distances(given, robot)).max() < 5.0
 
 
+def test_gains_of_drives_that_only_rub_are_named_and_sensible() -> None:
+    bare = lw.load("puma560").without_friction()
+    robot = bare.replace(*(replace(j, armature=0.0) for j in bare.joints))  # as many files have it
+    joints = [replace(j, friction=lw.Friction(2.0, 3.0)) for j in robot.joints if not j.is_fixed]
+    log = simulated_log(robot.replace(*joints), 30.0)
+    gains = np.array([12.0, 13.0, 11.0, 10.0, 12.0, 11.0])
+    fit = lw.identify(robot, replace(log, robot=robot, tau=None, current=log.tau / gains), physical=False)
+    assert fit.gains == pytest.approx(gains, rel=0.25)
+    assert any("do not tell gains" in note and "joint6" in note for note in fit.notes)
+
+
 def test_bristles_are_found() -> None:
     structure = Structure(RR, presliding={"joint1": 2e-3, "joint2": 4e-3})
     clean = simulated_log(RR, 30.0, noise_q=0.0, noise_tau=0.0)

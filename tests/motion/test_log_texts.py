@@ -76,8 +76,9 @@ def test_files_without_a_header_say_what_they_may_be(tmp_path):
     log = read_log(tmp_path / "a.csv", ARM, columns=forms)
     assert log.tau is None
     assert "temperature.1" in log.others
+    np.savetxt(tmp_path / "t.csv", T, fmt="%.12g")  # whose first line is 0
     for form in (np.transpose, np.ravel, np.asarray):
-        for name, values in (("t", T), ("q", Q), ("tau", 3.0 * Q)):
+        for name, values in (("q", Q), ("tau", 3.0 * Q)):
             np.savetxt(tmp_path / f"{name}.csv", np.atleast_2d(form(values)).reshape(form(values).shape), delimiter=",")
         log = read_log({k: tmp_path / f"{k}.csv" for k in ("t", "q", "tau")}, ARM)
         np.testing.assert_allclose(log.tau, 3.0 * Q, atol=1e-11)

@@ -221,9 +221,16 @@ class _Work:
         self.say("gains")
         first = Samples(s, log.current, cutoff, noise)
         tau = np.asarray(compile(structure.robot, inverse_dynamics)(s.q, s.qd, s.qdd))
-        self.gains = calibrated(first, structure, log.current, tau)
-        sure = int(np.nanargmax(np.where(np.isfinite(self.gains), np.mean(tau**2, axis=0), np.nan)))
-        name = column_names(log.robot, "tau")[sure].removeprefix("tau.")
+        self.gains, told = calibrated(first, structure, log.current, tau)
+        sure = int(np.nanargmax(np.where(told if told.any() else np.isfinite(self.gains), np.mean(tau**2, axis=0), 0)))
+        names = [n.removeprefix("tau.") for n in column_names(log.robot, "tau")]
+        name, rest = names[sure], [n for n, on in zip(names, told | np.isnan(self.gains), strict=True) if not on]
+        if rest:
+            notes.append(
+                f"currents of {', '.join(rest)} do not tell gains, since their torques are mostly friction and rotors"
+                " by the robot as given: they got the median of the others, and their parameters are in that scale."
+                " Give gains="
+            )
         notes.append(
             f"gains of the drives are not known: that of {name} was taken as {self.gains[sure]:.4g} N m/A, by which the"
             " robot as given moves best, and sets the scale of all; the others are those that agree with it. Intervals"

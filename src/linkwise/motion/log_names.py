@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from linkwise.errors import InputError, UnknownNameError, listing
@@ -196,8 +197,8 @@ def _groups(names: Sequence[str], robot: Robot, quantity: str) -> list[Group]:
                 continue
             label = tokens.pop(places[-1])
         unit = next((TOLD[word] for word in tokens if word in TOLD), "")
-        tokens = ["qd" if after == "dot" and MEANS.get(word) == "q" else word
-                  for word, after in zip(tokens, [*tokens[1:], ""], strict=True)]  # fmt: skip
+        both = pairwise([*tokens, ""])
+        tokens = ["qd" if after == "dot" and MEANS.get(word) == "q" else word for word, after in both]
         means = [MEANS[word] for word in tokens if word in MEANS]
         words = tuple(word for word in tokens if word not in (*MEANS, *NEUTRAL, *TOLD, *PLAIN))
         what = means[-1] if means else quantity or ("q" if not words else "")

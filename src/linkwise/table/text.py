@@ -126,7 +126,8 @@ def _form(lines: Lines, name: str) -> Form:
     def is_row(line: str) -> bool:
         cells = [cell for cell in cells_of(line, separator) if cell]
         known = sum(value_of(cell.replace(",", ".")) is not None for cell in cells)
-        return line[0] not in COMMENTS and 2 * known >= max(len(cells), 1) and cells != list(map(str, range(width)))
+        numbered = width > 1 and cells == list(map(str, range(width)))  # a header of numbers, as of a data frame
+        return line[0] not in COMMENTS and 2 * known >= max(len(cells), 1) and not numbered
 
     first = next((k for k, (_, line) in enumerate(lines[:LOOKED_AT]) if is_row(line)), None)
     if first is None:

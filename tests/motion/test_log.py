@@ -310,6 +310,16 @@ def test_runs_one_after_the_other_in_one_file():
     assert any("times start again 2 times" in note for note in log.notes)
 
 
+def test_leaps_of_torques_are_mended():
+    rng = np.random.default_rng(0)
+    tau = 10.0 * Q + 0.1 * rng.normal(size=Q.shape)
+    odd = tau.copy()
+    odd[[50, 700, 701, 4000], [0, 2, 2, 3]] += 300.0
+    log = read_log(columns(T, Q, tau=odd), ARM)
+    np.testing.assert_allclose(log.tau, tau, atol=1.0)
+    assert sum("which got the values of their neighbours" in note for note in log.notes) == 3
+
+
 def test_leaps_of_single_samples_are_left_out():
     rng = np.random.default_rng(0)
     q = Q + 1e-5 * rng.normal(size=Q.shape)

@@ -21,7 +21,7 @@ from linkwise.identification.joined_logs import Source, joined
 from linkwise.identification.least_squares import ESTIMATORS, Solution, solve
 from linkwise.identification.physical import consistent
 from linkwise.identification.samples import WIDE, Rows, Samples, measured_torques, noise_level, spread_of
-from linkwise.identification.statistics import error_of, information, whiteness
+from linkwise.identification.statistics import doubts, error_of, information, resting, whiteness
 from linkwise.identification.structure import INERTIAL, Structure, laws
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names
@@ -229,12 +229,12 @@ class _Work:
             notes.append(
                 f"currents of {', '.join(rest)} do not tell gains, since their torques are mostly friction and rotors"
                 " by the robot as given: they got the median of the others, and their parameters are in that scale."
-                " Give gains="
+                " Give gains=, in a command --gain"
             )
         notes.append(
             f"gains of the drives are not known: that of {name} was taken as {self.gains[sure]:.4g} N m/A, by which the"
             " robot as given moves best, and sets the scale of all; the others are those that agree with it. Intervals"
-            " take the gains for granted. Give gains="
+            " take the gains for granted. Give gains=, in a command --gain"
         )
         return measured_torques(log, self.gains)
 
@@ -325,7 +325,9 @@ class _Work:
 
     # ---- the answer
 
-    def _full(self, base: Array, covariance: Array, bread: Array, physical: bool) -> tuple[Array, list[str]]:
+    def _full(
+        self, base: Array, covariance: Array, bread: Array, known: Any, physical: bool
+    ) -> tuple[Array, list[str]]:
         """All parameters with these groups: the nearest to the prior, of bodies that can be if asked.
 
         Of bodies that can be those are taken whose torques are nearest to the measured ones, so that groups count by
@@ -335,15 +337,15 @@ class _Work:
         if not physical:
             return spread_over(structure, base), []
         self.say("physical consistency")
-        known = np.where(structure.free, 0.0, structure.prior)
+        held = np.where(structure.free, 0.0, structure.prior)
         M = np.where(structure.free, structure.mapping, 0.0)
         wider = float(np.median(np.diag(covariance) / np.maximum(np.diag(bread), 1e-300)))
         weight = np.linalg.pinv(wider * bread, rcond=1e-14, hermitian=True)
         found = consistent(
-            structure.robot, M.T @ weight @ M, M.T @ weight @ (base + M @ known), prior=structure.prior,
+            structure.robot, M.T @ weight @ M, M.T @ weight @ (base + M @ held), prior=structure.prior,
             names=[e.name for e in structure.extras], fixed=_fixed(structure),
         )  # fmt: skip
-        off = np.abs(M @ (found.parameters - known) - base) / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+        off = np.abs(M @ (found.parameters - held) - base) / np.sqrt(np.maximum(np.diag(covariance), 1e-300)) * known
         words = list(found.notes)
         if off.max(initial=0.0) > FAR:
             name = structure.base_names[int(np.argmax(off))]
@@ -361,7 +363,7 @@ class _Work:
         names = tuple(n.removeprefix("tau.") for n in column_names(structure.robot, "tau"))
         base = base_prior + solution.x[:count]
         se = np.sqrt(np.maximum(np.diag(covariance.matrix), 0.0))
-        known = (se[:count] < SURE * np.asarray(rows.size)) & ~solution.lost[:count]
+        known = (se[:count] < SURE * np.asarray(rows.size)) & ~solution.lost[:count] & ~resting(structure, rows)
         errors, dof = np.where(known, se[:count], np.nan), np.where(known, covariance.dof[:count], np.nan)
         own = Covariance(covariance.matrix[np.ix_(known, known)], covariance.dof[:count][known])
         delay_errors = np.full(len(names), np.nan)
@@ -372,13 +374,14 @@ class _Work:
         delay_dof = np.full(len(names), float(covariance.dof[count:].min(initial=np.inf)))
         undetermined = tuple(n for n, on in zip(structure.base_names, known, strict=True) if not on)
         residual = np.where(rows.used, solution.residual, np.nan)
-        whole = residual + rows.A @ base
-        values, words = self._full(base, covariance.matrix[:count, :count], solution.bread[:count, :count], physical)
+        whole = np.where(rows.still, np.nan, residual + rows.A @ base)  # errors are of drives that move
+        parts = covariance.matrix[:count, :count], solution.bread[:count, :count]
+        values, words = self._full(base, *parts, known, physical)
         notes += words
         single = _single(structure, known)
         full_errors, full_dof = (np.array([x[k] if k is not None else np.nan for k in single]) for x in (errors, dof))
         aic, bic = information(np.nan_to_num(residual), rows, count)
-        notes += _words(self, rows, undetermined, solution)
+        notes += [*_words(self, rows, undetermined, solution), *doubts(structure, base, errors, rows)]
         return Fit(
             structure=structure,
             sources=tuple(dict.fromkeys(Path(source).name for source in self.log.sources)),
@@ -450,9 +453,9 @@ def plausible(structure: Structure, rows: Rows) -> Array:
         column[:, same] = np.where(
             column[:, same] > 0.0, np.maximum(column[:, same], column[:, same].max() / 10.0), 0.0
         )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        other = np.nanmax(np.where(column > 0.0, torque[:, None] / column, np.nan), axis=0)
-    return np.where(np.isnan(size[structure.kept]), np.nan_to_num(other), group)
+    other = np.where(column > 0.0, torque[:, None] / np.where(column > 0.0, column, 1.0), 0.0).max(axis=0)
+    other = np.where(other > 0.0, other, 1.0)  # of a column that is zero throughout any size will do
+    return np.where(np.isnan(size[structure.kept]), other, group)
 
 
 def spread_over(structure: Structure, base: Array) -> Array:

@@ -70,7 +70,8 @@ def solve(
     sigma, weight = (np.eye(nu) if start is None else start.sigma), np.ones(len(rows))
     found = _weighted(rows, sigma, weight, estimator, noise, other)
     for _ in range({"ordinary": 0, "weighted": int(start is None)}.get(estimator, ROUNDS)):
-        new, weight = _spread(found.residual * rows.trust, rows.used, weight, estimator)
+        moving = np.logical_and(rows.used, ~rows.still)
+        new, weight = _spread(found.residual * rows.trust, moving, weight, estimator)
         change = np.abs(new - sigma).max() / max(np.abs(new).max(), 1e-300)
         sigma = new
         found = _weighted(rows, sigma, weight, estimator, noise, other)
@@ -100,7 +101,7 @@ def _spread(residual: Array, used: Array, weight: Array, estimator: str) -> tupl
     if estimator == "weighted":
         return sigma, weight
     count = np.maximum(used.sum(axis=1), 1)
-    size = np.einsum("tu,uv,tv->t", residual, np.linalg.inv(sigma), residual)
+    size = np.einsum("tu,uv,tv->t", residual * used, np.linalg.inv(sigma), residual * used)
     limit = chdtri(count, RARE)
     return sigma, np.sqrt(np.minimum(1.0, limit / np.maximum(size, 1e-300)))
 
@@ -152,7 +153,9 @@ def _weighted(
         ratio = _lagrange(G, g, float(b @ b), N, n) if estimator == "total" else 1.0
         lost = np.diag(N) > NOISY * np.diag(G)
         G, g = G - ratio * N, g - ratio * n
-    hold = np.zeros(count) if rows.size is None else 1.0 / (rows.size * scale) ** 2
+    hold = np.zeros(count)
+    if rows.size is not None:
+        hold = np.where(rows.size > 0.0, 1.0 / (np.where(rows.size > 0.0, rows.size, 1.0) * scale) ** 2, 0.0)
     G = G + np.diag(hold)
     G[lost], G[:, lost], g[lost] = 0.0, 0.0, 0.0
     bread = np.linalg.pinv(G, rcond=FLAT)

@@ -31,6 +31,7 @@ FRICTION = {
     "temperature": "viscous and Coulomb friction that change with a measured temperature",
 }
 INERTIAL = 10  # numbers of a link
+ROUNDED = 1e-12  # rad/s or m/s, by which speeds are rounded
 PHASE = 0.6  # steps: standard deviation over which the doubt of a reversal is spread, so that all phases have as much
 
 
@@ -288,12 +289,10 @@ class Structure:
 
         v = axis.speed(state.qd)
         change = (step * axis.speed(state.qdd)) ** 2  # of the speed from one instant to the next, squared
-        noise = 0.0 if self.spread is None else sum(self.spread[k] ** 2 * r**2 for k, r in axis.v)
-        mean, unsure = np.sign(v), np.zeros(len(v))
-        if np.any(variance := noise + change / 12.0):
-            mean = np.asarray(erf(v / np.sqrt(2.0 * np.maximum(variance, 1e-300))))
-            wide = np.maximum(noise + PHASE**2 * change, 1e-300)
-            unsure = np.sqrt(variance / wide) * (1.0 - np.asarray(erf(v / np.sqrt(2.0 * wide))) ** 2)
+        noise = ROUNDED**2 + sum(self.spread[k] ** 2 * r**2 for k, r in axis.v if self.spread is not None)
+        variance, wide = noise + change / 12.0, noise + PHASE**2 * change
+        mean = np.asarray(erf(v / np.sqrt(2.0 * variance)))
+        unsure = np.sqrt(variance / wide) * (1.0 - np.asarray(erf(v / np.sqrt(2.0 * wide))) ** 2)
         reach = self.presliding.get(axis.name, 0.0)
         if reach > 0.0:
             mean = np.concatenate([_bristles(v[run], reach * rate) for run in runs])

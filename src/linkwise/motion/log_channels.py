@@ -176,7 +176,7 @@ def together(parts: Sequence[Part], rate: float | None, robot: Robot) -> list[Pa
     lengths = {len(x) for part in (*loose, *clock[:1]) for x in (*part.channels.values(), *part.others.values())}
     lengths |= {len(part.t) for part in clock[:1] if part.t is not None}
     if len(lengths) != 1:
-        raise InputError(f"log: expected as many rows in each file, got {', '.join(map(str, sorted(lengths)))}.")
+        raise InputError(_other_rows(loose, clock[:1], robot))
     if clock:
         t, start, notes = clock[0].t, clock[0].start, clock[0].notes
     elif rate is not None:
@@ -193,13 +193,35 @@ def together(parts: Sequence[Part], rate: float | None, robot: Robot) -> list[Pa
     return [joined, *(part for part in timed if part not in clock)]
 
 
+def _other_rows(loose: Sequence[Part], clock: Sequence[Part], robot: Robot) -> str:
+    """What to say where files have different numbers of rows: perhaps a robot has joints that a log does not have."""
+    rows = {part.source: len(next(iter((part.channels | part.others).values()))) for part in loose}
+    times = [len(part.t) for part in clock if part.t is not None]
+    rows |= {part.source: n for part, n in zip(clock, times, strict=False)}
+    text = f"log: expected as many rows in each file, got {', '.join(f'{n} in {name}' for name, n in rows.items())}."
+    own = [name.removeprefix("q.") for name in channel_names(robot, "q")]
+    for part in loose:
+        numbers = sum(map(len, part.channels.values()))
+        if times and f"q.{own[0]}" in part.channels and numbers % times[0] == 0 and numbers != times[0] * len(own):
+            count = numbers // times[0]
+            text += f" Positions are {count} for each time, but the robot has {len(own)} joints."
+            text += (
+                f" Lock those that were not measured: robot.lock({own[count:]}), in a command {_locks(own[count:])}."
+            )
+    return text
+
+
+def _locks(names: Sequence[str]) -> str:
+    return " ".join(f"--lock {name}" for name in names)
+
+
 def no_positions(parts: Sequence[Part], robot: Robot) -> InputError:
     own = channel_names(robot, "q")
     missing = [name for name in own if not any(name in part.channels for part in parts)] or own
     there = [name for part in parts for name in (*part.channels, *part.others)]
     lock = [name.removeprefix("q.") for name in missing]
     some = len(missing) < len(own)
-    remedy = f", or lock those joints: robot.lock({lock})" if some and len(lock) < 8 else ""
+    remedy = f", or lock those joints: robot.lock({lock}), {_locks(lock)}" if some and len(lock) < 8 else ""
     return InputError(
         f"{parts[0].source}: expected positions of all joints, got none for {listing(missing, 8)}. The columns are"
         f" {listing(there, 24)}.{'' if some else _other_count(there, robot)} Say which they are, as in"
@@ -221,6 +243,6 @@ def _other_count(there: Sequence[str], robot: Robot) -> str:
         if apart < 0:
             return (
                 f" {names[0]} to {names[-1]} are {len(names)}, but the robot has {len(own)} joints. Lock those that the"
-                f" log does not have, as in robot.lock({own[apart:]}), in a command --lock {own[-1]}."
+                f" log does not have, as in robot.lock({own[apart:]}), in a command {_locks(own[apart:])}."
             )
     return ""

@@ -86,6 +86,12 @@ def _of_file(path: Any) -> Table:
 def _nameless(table: Table, robot: Robot) -> InputError:
     """What to say of a file without a header: which channels may be in it, by the number of columns."""
     count = len(table.columns)
+    if count in (1, robot.nq):
+        return InputError(
+            f"{table.source}: expected a header with the names of its columns, got none. A file that has one channel"
+            f" alone is given with its name, as in {{'q': {table.source!r}, 'tau': ...}}, in a command"
+            f" q={table.source}; channels are t, q, qd, tau and current."
+        )
     widths = {"t": 1} | {key: len(channel_names(robot, key)) for key in ("q", "qd", "tau")}
     every = [form for form in FORMS if sum(widths[key] for key in form) == count and robot.nq]
     form = every[0] if every else FORMS[0]

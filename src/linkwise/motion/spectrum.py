@@ -22,6 +22,7 @@ NEAR = 0.2  # of the frequencies above the signal: where noise that falls is loo
 JUDGED = 0.25  # of the rate, up to which noise is judged: beyond, interpolation has taken from it
 HIGHEST = 0.45  # of the rate, beyond which a cutoff leaves everything as it is
 TINY = 1e-300  # of a power, for logarithms
+ROUNDED = 1e-13  # of a column's size, by which it differs that is constant
 NEGLIGIBLE = 5e-3  # of the accelerations' root mean square: errors that do not matter
 GEOMETRIC = float(np.exp(np.euler_gamma))  # mean power of noise beside the geometric mean of its periodogram
 
@@ -92,6 +93,7 @@ def spectrum(x: Array, rate: float, runs: Sequence[slice]) -> Spectrum | None:
         y = x[run].T
         line = np.linspace(0.0, 1.0, rows)
         ends = max(rows // 50, 1)
+        y = np.where(np.ptp(y, axis=1, keepdims=True) > ROUNDED * np.abs(y).max(axis=1, keepdims=True), y, 0.0)
         first, last = y[:, :ends].mean(1, keepdims=True), y[:, -ends:].mean(1, keepdims=True)
         window = np.sin(np.pi * (np.arange(rows) + 0.5) / rows) ** 4  # whose leakage falls by the tenth power
         size = next_fast_len(rows, real=True)

@@ -189,8 +189,7 @@ def tx40_fit() -> object:
     read = [np.loadtxt(path, delimiter=",", skiprows=1) for path in files.values()]
     q = read[0] @ np.linalg.inv(gears).T + [0.0, -np.pi / 2, np.pi / 2, 0.0, 0.0, 0.0]
     log = lw.motion.Log(robot, np.arange(len(q)) / 5000.0, q, tau=read[1] @ gears)
-    return lw.identify(robot, log, coupled=[("joint_5", "joint_6")], friction="viscous coulomb", estimator="weighted",
-                       physical=False, progress=False)  # fmt: skip
+    return lw.identify(robot, log, coupled=[("joint_5", "joint_6")], physical=False, progress=False)
 
 
 def tx40() -> dict[str, float]:

@@ -51,36 +51,15 @@ def tx40() -> Log:
     return Log(robot, np.arange(len(q)) / 5000.0, q, tau=currents @ gears)
 
 
-def test_friction_and_rotors_of_a_tx40_with_its_coupled_wrist() -> None:
+@pytest.mark.parametrize("options", [{"friction": "viscous coulomb", "estimator": "weighted"}, {}])
+def test_friction_and_rotors_of_a_tx40_with_its_coupled_wrist(options: dict[str, str]) -> None:
     log = tx40()
-    # published values come from least squares that weigh drives alone
-    options = {"coupled": [("joint_5", "joint_6")], "friction": "viscous coulomb", "estimator": "weighted"}
-    fit = lw.identify(log.robot, log, **options, physical=False)
-    base = {x.name: x for x in fit.base}
+    fit = lw.identify(log.robot, log, coupled=[("joint_5", "joint_6")], physical=False, **options)
+    base = {x.name: x.value for x in fit.base}
     for name, values in PUBLISHED.items():
         for what, published in zip(("viscous", "coulomb", "rotor"), values, strict=True):
             if published is None:  # grouped with inertias of links
                 continue
-            found = base[f"{name}.{what}"]
-            value = found.value
-            if name in ("joint_5", "joint_6") and what != "coulomb":  # published with the coupled motor's
-                value += base[f"joint_5+joint_6.{what}"].value
-            if (name, what) == ("joint_6", "coulomb"):  # small beside the coupled motor's: inside its interval
-                assert found.lower < published < found.upper
-            else:
-                assert value == pytest.approx(published, rel=0.10), (name, what)
-
-
-def test_the_default_finds_the_same_of_a_tx40_within_its_intervals() -> None:
-    log = tx40()
-    base = {x.name: x for x in lw.identify(log.robot, log, coupled=[("joint_5", "joint_6")], physical=False).base}
-    for name, values in PUBLISHED.items():
-        for what, published in zip(("viscous", "coulomb", "rotor"), values, strict=True):
-            if published is None:
-                continue
-            found = base[f"{name}.{what}"]
-            shared = (
-                base[f"joint_5+joint_6.{what}"].value if name in ("joint_5", "joint_6") and what != "coulomb" else 0.0
-            )
-            inside = found.lower + shared <= published <= found.upper + shared
-            assert inside or found.value + shared == pytest.approx(published, rel=0.10), (name, what)
+            # published with the coupled motor's
+            shared = base[f"joint_5+joint_6.{what}"] if name in ("joint_5", "joint_6") and what != "coulomb" else 0.0
+            assert base[f"{name}.{what}"] + shared == pytest.approx(published, rel=0.10), (name, what)

@@ -84,6 +84,18 @@ def test_files_without_a_header_say_what_they_may_be(tmp_path):
         np.testing.assert_allclose(log.tau, 3.0 * Q, atol=1e-11)
 
 
+@pytest.mark.parametrize(("form", "kind"), [("{}", float), ("array('d', {})", float), ("{}", np.float64)])
+def test_cells_that_are_lists_are_columns(tmp_path, form, kind):
+    rows = {key: [form.format(list(map(kind, row))) for row in x] for key, x in (("position", Q), ("effort", 3.0 * Q))}
+    pandas.DataFrame({"t": T, "frame": "base, or so"} | rows).to_csv(tmp_path / "a.csv")
+    log = read_log(tmp_path / "a.csv", ARM)
+    np.testing.assert_allclose(log.q, Q, rtol=1e-12)
+    np.testing.assert_allclose(log.tau, 3.0 * Q, rtol=1e-12)
+    tuples = {key: [str(tuple(map(float, row))) for row in x] for key, x in (("position", Q), ("effort", 3.0 * Q))}
+    pandas.DataFrame({"t": T} | tuples).to_csv(tmp_path / "b.csv", index=False)
+    np.testing.assert_allclose(read_log(tmp_path / "b.csv", ARM).tau, 3.0 * Q, rtol=1e-12)
+
+
 def test_arrays_of_other_programs(tmp_path):
     from scipy.io import savemat
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import InputError
+from linkwise.errors import InputError, listing
 from linkwise.identification.structure import State, Structure
 from linkwise.motion.log import Log
 from linkwise.motion.smoothing import Smoothed, smooth_rates
@@ -252,7 +252,9 @@ def measured_torques(log: Log, gains: Array | None) -> Array:
     if log.current is not None and gains is not None:
         tau = np.where(np.isnan(tau), log.current * gains, tau)
     if not np.isfinite(tau).any():
-        remedy = "Give gains=, torque per ampere by drive" if log.current is not None else "Give columns tau.<drive>"
+        others = f"; the log also has {listing(log.others, 12)}" if log.others else ""
+        remedy = f"Say which columns they are, as in columns={{'moment_*': 'tau'}}, --column 'moment_*=tau'{others}"
+        remedy = "Give gains=, torque per ampere by drive" if log.current is not None else remedy
         raise InputError(f"log of {log.robot.name!r}: expected measured torques, got none. {remedy}.")
     for slot in drive_slots(log.robot).values():
         own = slice(slot.v, slot.v + slot.nv)

@@ -28,6 +28,9 @@ UNIT = re.compile(
     r"[\[(]?\s*((?:rad|deg|degrees?|°|turns?|rev|rpm|mm?|[mun]?s|m?A|m?Nm|N ?m|N)(?:\s*/\s*s(?:\^?[23]|²|³)?)?|-|%|V)?"
     r"\s*[\])]?"
 )
+LISTED = re.compile(r"[^\[(]*(?:\([^\[(]*)?[\[(]([-+.\deE,\s]+)[\])]\s*\)?")
+LIST = re.compile(r'"[^"\[(]*(?:\([^"\[(]*)?[\[(][-+.\deE,\s]+[\])][^"]*"')
+WRAPPED = re.compile(r"np\.float\d+\(([^)]*)\)")  # as NumPy writes numbers of a list
 CLOCK = re.compile(r"(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)")
 
 Lines = list[tuple[int, str]]  # with their numbers
@@ -61,7 +64,7 @@ def read_text(source: Any) -> Table:
     """
     path = Path(source)
     with reading(path, "expected a text of rows of numbers, got something else.") as file:
-        lines = _lines(file.read(), path.name)
+        lines = _unlisted(_lines(file.read(), path.name))
     form = _form(lines, path.name)
     body = [(k, line) for k, line in lines[form.first :] if line[0] not in COMMENTS]
     if form.separator != "," and any("," in line for _, line in body[:LOOKED_AT]):
@@ -105,6 +108,32 @@ def _lines(data: bytes, name: str) -> Lines:
     if not lines:
         raise InputError(f"{name}: expected rows of numbers, got an empty file.")
     return lines
+
+
+def _unlisted(lines: Lines) -> Lines:
+    """Lines in which cells that are lists of numbers are as many cells, as of messages in a data frame."""
+    if any("np.float" in line for _, line in lines[:LOOKED_AT]):
+        lines = [(k, WRAPPED.sub(r"\1", line)) for k, line in lines]
+    sample = next((line for _, line in lines[:LOOKED_AT] if LIST.search(line)), "")
+    if not sample:
+        return lines
+    separator = next((s for s in SEPARATORS if s in LIST.sub("", sample)), ",")
+    widths = [len(_items(cell)) for cell in cells_of(sample, separator)]
+    found = []
+    for k, line in lines:
+        cells = cells_of(line, separator)
+        if len(cells) == len(widths):
+            parts = [_items(cell) or ([f"{cell}.{i}" for i in range(w)] if w else [cell.replace(",", " ")])
+                     for cell, w in zip(cells, widths, strict=True)]  # fmt: skip
+            line = ",".join(part for group in parts for part in group)
+        found.append((k, line))
+    return found
+
+
+def _items(cell: str) -> list[str]:
+    """The numbers of a list, none for any other cell."""
+    hit = LISTED.fullmatch(cell)
+    return [part.strip() for part in re.split(r"[,\s]+", hit[1].strip(" ,"))] if hit else []
 
 
 def cells_of(line: str, separator: str | None) -> list[str]:

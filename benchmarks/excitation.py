@@ -13,7 +13,9 @@ from linkwise.identification.random_motion import Random
 from linkwise.planning.information import information
 
 DURATION, HARMONICS, SHARE, MANY = 20.0, 5, 0.99, 1000
-ACCELERATION = (15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0)  # rad/s^2, and N m/s: of the maker's data sheet of Panda
+# rad/s^2 and N m/s, as the maker's library libfranka 0.9 has them for Panda in include/franka/rate_limiting.h:
+# kMaxJointAcceleration and kMaxTorqueRate; position, speed and effort are those of the URDF
+ACCELERATION = (15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0)
 EFFORT_RATE = 1000.0
 ALWAYS_NEAR = [("panda_link5", "panda_link7")]  # whatever the robot does
 

@@ -103,6 +103,17 @@ def contents(path: str | PathLike[str], most: int) -> bytes:
         return file.read()
 
 
+def foreign_arrays(path: str | PathLike[str]) -> dict[str, Any] | None:
+    """The arrays of an .npz archive that does not list its columns, as ours do; None for one that does."""
+    import zipfile
+
+    with reading(path, "expected an archive of arrays, got something else, or a part of it.") as file:
+        with zipfile.ZipFile(file) as archive:
+            if "columns.npy" in archive.namelist():
+                return None
+        return arrays(file)
+
+
 def arrays(file: BinaryIO, most: int = LARGEST) -> dict[str, Any]:
     """The arrays of an .npz archive, all of numbers or texts, each read to its end, where its checksum is compared."""
     import zipfile

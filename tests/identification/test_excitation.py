@@ -160,6 +160,12 @@ def test_elastic_drives_and_loops():
         excite(lw.load("ankle"), **QUICK)
 
 
+def test_loops_stay_closed_along_the_whole_motion() -> None:
+    found = excite(lw.load("delta"), duration=5.0, harmonics=2, tries=4, iterations=30, time_limit=10.0, progress=False)
+    assert np.isfinite(found.tau(np.linspace(0.0, 5.0, 777))).all()
+    assert found.log_det >= max(found.random) - 1e-9
+
+
 def test_files_for_controllers(told, tmp_path):
     yaml = pytest.importorskip("yaml")
     told.save(tmp_path / "m.json", step=0.02)

@@ -24,13 +24,13 @@ def test_held_out_torques_of_a_panda() -> None:
     arm = robot.lock([name for name in robot.names if "finger" in name])
     files = {"t": "time", "q": "positions", "qd": "velocity", "tau": "torques"}
     log = lw.read_log({k: DATA / "panda" / f"exciting_traj_{name}.txt" for k, name in files.items()}, arm)
-    fit = lw.identify(arm, log.part(0, 2 / 3), physical=False)
+    fit = lw.identify(arm, log.part(0, 2 / 3))
     held_out = fit.error(log.part(2 / 3, 1))
-    assert held_out.mean < 0.08
+    assert held_out.mean < 0.08  # 0.117 by the model published with the log: see benchmarks/identification.py
     urdf = replace(fit, parameters=replace(fit.parameters, values=fit.structure.prior)).error(log.part(2 / 3, 1))
     assert held_out.mean < 0.3 * urdf.mean
     assert set(fit.structure.presliding) >= {f"panda_joint{k}" for k in (1, 2, 3, 4, 5, 7)}
-    assert lw.identify(arm, log.part(0, 2 / 3)).error(log.part(2 / 3, 1)).mean < 0.08  # of bodies that can be
+    assert lw.identify(arm, log.part(0, 2 / 3), physical=False).error(log.part(2 / 3, 1)).mean < 0.08
 
 
 PUBLISHED = {  # viscous, Coulomb, rotor by joint; those of the coupled motor last
@@ -40,7 +40,7 @@ PUBLISHED = {  # viscous, Coulomb, rotor by joint; those of the coupled motor la
 }  # fmt: skip
 
 
-def test_friction_and_rotors_of_a_tx40_with_its_coupled_wrist() -> None:
+def tx40() -> Log:
     robot = lw.load(DATA / "tx40" / "tx40_mdh_modified.urdf")
     gears = np.diag([32.0, 32.0, 45.0, -48.0, 45.0, 32.0])
     gears[5, 4] = gears[5, 5]
@@ -48,20 +48,18 @@ def test_friction_and_rotors_of_a_tx40_with_its_coupled_wrist() -> None:
         np.loadtxt(DATA / "tx40" / f"{name}.csv", delimiter=",", skiprows=1) for name in ("pos_read_data", "curr_data")
     )
     q = motors @ np.linalg.inv(gears).T + [0.0, -np.pi / 2, np.pi / 2, 0.0, 0.0, 0.0]
-    log = Log(robot, np.arange(len(q)) / 5000.0, q, tau=currents @ gears)
-    # published values come from least squares that weigh drives alone
-    options = {"coupled": [("joint_5", "joint_6")], "friction": "viscous coulomb", "estimator": "weighted"}
-    fit = lw.identify(robot, log, **options, physical=False)
-    base = {x.name: x for x in fit.base}
+    return Log(robot, np.arange(len(q)) / 5000.0, q, tau=currents @ gears)
+
+
+@pytest.mark.parametrize("options", [{"friction": "viscous coulomb", "estimator": "weighted"}, {}])
+def test_friction_and_rotors_of_a_tx40_with_its_coupled_wrist(options: dict[str, str]) -> None:
+    log = tx40()
+    fit = lw.identify(log.robot, log, coupled=[("joint_5", "joint_6")], physical=False, **options)
+    base = {x.name: x.value for x in fit.base}
     for name, values in PUBLISHED.items():
         for what, published in zip(("viscous", "coulomb", "rotor"), values, strict=True):
             if published is None:  # grouped with inertias of links
                 continue
-            found = base[f"{name}.{what}"]
-            value = found.value
-            if name in ("joint_5", "joint_6") and what != "coulomb":  # published with the coupled motor's
-                value += base[f"joint_5+joint_6.{what}"].value
-            if (name, what) == ("joint_6", "coulomb"):  # small beside the coupled motor's: inside its interval
-                assert found.lower < published < found.upper
-            else:
-                assert value == pytest.approx(published, rel=0.10), (name, what)
+            # published with the coupled motor's
+            shared = base[f"joint_5+joint_6.{what}"] if name in ("joint_5", "joint_6") and what != "coulomb" else 0.0
+            assert base[f"{name}.{what}"] + shared == pytest.approx(published, rel=0.10), (name, what)

@@ -40,6 +40,16 @@ def test_reweighting_finds_the_covariance_of_drives_and_the_outliers() -> None:
     assert np.abs(found.x - x).max() < 0.3 * np.abs(plain.x - x).max()
 
 
+def test_errors_that_last_are_not_taken_for_noise_that_drives_share() -> None:
+    rng = np.random.default_rng(1)
+    A, x = rng.normal(size=(4000, 2, 3)), np.array([1.0, -2.0, 0.5])
+    for lasting, shared in ((0.0, 1.0), (0.9, 0.0)):
+        e = lfilter([1.0], [1.0, -lasting], rng.normal(size=4000))[:, None] + 0.1 * rng.normal(size=(4000, 2))
+        found = solve(rows_of(A, A @ x + e), "reweighted")
+        R = found.sigma[0, 1] / np.sqrt(found.sigma[0, 0] * found.sigma[1, 1])
+        assert pytest.approx(shared, abs=0.05) == R
+
+
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.8])
 def test_intervals_hold_with_correlated_errors_and_columns(rho: float) -> None:
     rng = np.random.default_rng(2)

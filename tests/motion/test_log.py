@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,8 @@ def spelled(*forms, first=0):
         (("q{}", "dq{}", "tau{}", "i_current{}"), 1),
         (("joint{}_position", "joint{}_velocity", "joint{}_torque", "joint{}_current"), 1),
         (("J{}Pos", "J{}Vel", "J{}Trq", "J{}Cur"), 1),
+        (("MsrPos_A{}", "theta_dot_{}", "u_trq_{}", "I{}"), 1),
+        (("A{}", "v_vel_{}", "tau_{}_Nm", "i{}"), 1),
         (("/joint_states.position.{}", "/joint_states.velocity.{}", "/joint_states.effort.{}", "m{}.amps"), 0),
     ],
 )
@@ -57,6 +60,17 @@ def test_common_spellings_are_guessed_and_said(forms, first):
 def test_names_of_joints_in_other_places():
     table = {"Timestamp": T} | {f"{name.upper()}_pos": Q[:, k] for k, name in enumerate(ARM.names)}
     np.testing.assert_array_equal(read_log(table, ARM).q, Q)
+
+
+def test_names_without_what_all_have_in_common_and_units_in_words():
+    joints = [replace(j, name=f"ur_{j.name}_joint") for j in ARM.joints]
+    arm = lw.Robot(ARM.links, joints, name="ur")
+    table = {"t": T} | {f"{name}_pos_deg": np.degrees(Q[:, k]) for k, name in enumerate(ARM.names)}
+    table |= {f"{name}_i_mA": 1e3 * Q[:, k] for k, name in enumerate(ARM.names)}
+    log = read_log(table, arm)
+    np.testing.assert_allclose(log.q, Q, atol=1e-12)
+    np.testing.assert_allclose(log.current, Q, atol=1e-12)
+    assert any(note.endswith(", in deg") for note in log.notes)
 
 
 def test_targets_and_tools_are_not_measurements():
@@ -225,8 +239,11 @@ def test_times_since_a_controller_was_started(factor, unit):
     np.testing.assert_allclose(said.t, log.t, atol=1e-9)
 
 
-def test_times_in_milliseconds_are_questioned():
-    notes = " ".join(read_log(columns(1e3 * T, Q, QD), ARM).notes)
+def test_times_in_milliseconds_are_taken_for_such_or_questioned():
+    log = read_log(columns(1e3 * T, Q, QD), ARM)
+    assert log.rate == pytest.approx(RATE, rel=1e-6)
+    assert any("times were taken for ms" in note for note in log.notes)
+    notes = " ".join(read_log(columns(1e3 * T, Q, QD), ARM, units={"t": "s"}).notes)
     assert "are its times in s?" in notes
     assert "times look like ms: say units={'t': 'ms'}" in notes
 
@@ -291,6 +308,16 @@ def test_runs_one_after_the_other_in_one_file():
     assert [r.stop - r.start for r in log.runs] == [2000, 3000, 1000]
     np.testing.assert_allclose(log.q, q, atol=1e-9)
     assert any("times start again 2 times" in note for note in log.notes)
+
+
+def test_leaps_of_torques_are_mended():
+    rng = np.random.default_rng(0)
+    tau = 10.0 * Q + 0.1 * rng.normal(size=Q.shape)
+    odd = tau.copy()
+    odd[[50, 700, 701, 4000], [0, 2, 2, 3]] += 300.0
+    log = read_log(columns(T, Q, tau=odd), ARM)
+    np.testing.assert_allclose(log.tau, tau, atol=1.0)
+    assert sum("which got the values of their neighbours" in note for note in log.notes) == 3
 
 
 def test_leaps_of_single_samples_are_left_out():

@@ -5,6 +5,7 @@ import pytest
 from scipy.signal import butter, sosfiltfilt, welch
 
 import linkwise as lw
+from linkwise.identification import simulated_log
 from linkwise.motion import Log, low_pass, smooth
 from linkwise.motion.smoothing import smooth_rates
 from linkwise.motion.spectrum import noise_of, spectrum
@@ -13,6 +14,15 @@ from support.logs import ARM, motion, noisy_log
 
 def rms(x):
     return np.sqrt(np.mean(x**2, axis=0))
+
+
+@pytest.mark.parametrize(("seconds", "f"), [(60.0, 0.5), (300.0, 0.1), (300.0, 1.0)])
+def test_a_motion_that_is_repeated_is_no_noise(seconds, f):
+    robot = lw.load("rr")
+    log = simulated_log(robot, seconds, 100.0, noise_q=1e-5, base_frequency=f)  # five harmonics
+    smoothed = smooth(log)
+    assert np.all(smoothed.cutoff > 5.0 * f)
+    np.testing.assert_allclose(smoothed.noise, 1e-5, rtol=0.1)
 
 
 @pytest.mark.parametrize(("rate", "sd"), [(1000.0, 2e-5), (250.0, 2e-5), (125.0, 1e-3), (500.0, 1e-7)])

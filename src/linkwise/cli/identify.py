@@ -197,6 +197,9 @@ def _print(
     drives = [*fit.training.drives, "mean"]
     cells = [[d, *(f"{100 * x[d]:.3g} %" if d in x else "" for x in table.values())] for d in drives]
     show.table(["drive", *table], cells, right=list(table))
+    if fit.gains is not None:
+        each = [f"{name} {x:.4g}" for name, x in zip(fit.drives, fit.gains, strict=True)]
+        show.line(f"gains of the drives (N m/A): {', '.join(each)}")
     late, sure = fit.delay.values[fit.delay.determined], fit.delay.errors[fit.delay.determined]
     if late.any():
         shared = len(set(late.tolist())) == 1

@@ -46,7 +46,8 @@ OPTIONS = (
         "columns",
         multiple=True,
         metavar="PATTERN=CHANNEL",
-        help="What a column is: 'actual_q_*=q'. * runs over the joints. May be repeated.",
+        help="What a column is: 'actual_q_*=q'. * runs over the joints; 'q7=none' leaves one out. May be repeated. For"
+        " a file without a header all channels in their order: t,q,qd,tau.",
     ),
     click.option(
         "--unit",
@@ -82,9 +83,17 @@ def read_files(
     """The log in these files, by the options of a command."""
     from linkwise.motion import read_log
 
-    named = dict(_pair(c, "--column") for c in columns) or None
+    named = _columns(columns)
     unit = {k: _number(v) for k, v in (_pair(u, "--unit") for u in units)}
     return read_log(_source(files), robot, columns=named, units=unit, gains=_gains(gains), **options)
+
+
+def _columns(given: Sequence[str]) -> Any:
+    """Which column is what, by pattern, or the channels in their order for a file without a header."""
+    if len(given) == 1 and "=" not in given[0] and "," in given[0]:
+        return [name.strip() for name in given[0].split(",")]
+    pairs = dict(_pair(c, "--column") for c in given)
+    return {pattern: None if target == "none" else target for pattern, target in pairs.items()} or None
 
 
 def _source(files: Sequence[ChannelFile]) -> Any:

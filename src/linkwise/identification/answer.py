@@ -16,7 +16,7 @@ from linkwise.identification.least_squares import Solution, solve
 from linkwise.identification.physical import consistent
 from linkwise.identification.samples import Rows, Samples
 from linkwise.identification.sizes import spread_over
-from linkwise.identification.statistics import Error, error_of, information, whiteness
+from linkwise.identification.statistics import Error, doubts, error_of, information, resting, whiteness
 from linkwise.identification.steps import Steps
 from linkwise.identification.structure import INERTIAL, Structure
 from linkwise.motion.trajectory import Array
@@ -67,16 +67,18 @@ def answer(found: Found, steps: Steps, estimator: str, physical: bool, gains: Ar
     names = structure.outputs
     base = found.prior + solution.x[:count]
     se = np.sqrt(np.maximum(np.diag(covariance.matrix), 0.0))
-    known = (se[:count] < SURE * np.asarray(rows.size)) & ~solution.lost[:count]
+    known = (se[:count] < SURE * np.asarray(rows.size)) & ~solution.lost[:count] & ~resting(structure, rows)
     errors, dof = np.where(known, se[:count], np.nan), np.where(known, covariance.dof[:count], np.nan)
     undetermined = tuple(n for n, on in zip(structure.base_names, known, strict=True) if not on)
-    residual = np.where(rows.used, rows.b - rows.A @ solution.x[:count], np.nan)
-    whole = residual + rows.A @ base
+    residual = np.where(rows.used, solution.residual, np.nan)
+    whole = np.where(rows.still, np.nan, residual + rows.A @ base)  # errors are of drives that move
     values = spread_over(structure, base)
     if physical:
         values, words = steps(
             "physical consistency",
-            lambda: _consistent(structure, base, covariance.matrix[:count, :count], solution.bread[:count, :count]),
+            lambda: _consistent(
+                structure, base, covariance.matrix[:count, :count], solution.bread[:count, :count], known
+            ),
             lambda: (values, ["parameters of the robot may be such that no body has"]),
         )
         notes += words
@@ -90,7 +92,7 @@ def answer(found: Found, steps: Steps, estimator: str, physical: bool, gains: Ar
         np.array([x[k] if k is not None else np.nan for k in _single(structure, known)]) for x in (errors, dof)
     )
     aic, bic = information(np.nan_to_num(residual), rows, count)
-    smoothed = found.samples.smoothed
+    smoothed, words = found.samples.smoothed, _words(structure, rows, undetermined, solution)
     return Fit(
         structure=structure,
         sources=tuple(dict.fromkeys(Path(source).name for source in smoothed.log.sources)),
@@ -98,7 +100,7 @@ def answer(found: Found, steps: Steps, estimator: str, physical: bool, gains: Ar
         covariance=Covariance(covariance.matrix[:count, :count][np.ix_(known, known)], covariance.dof[:count][known]),
         parameters=Estimates(structure.names, values, full_errors, structure.prior, full_dof),
         undetermined=undetermined,
-        delay=_delays(names, found, se[count:], covariance.dof[count:]),
+        delay=_delays(names, found, solution.x[count:], se[count:], covariance.dof[count:]),
         drives=names,
         times=rows.t,
         residuals=residual,
@@ -110,33 +112,39 @@ def answer(found: Found, steps: Steps, estimator: str, physical: bool, gains: Ar
         smoothing=float(np.max(smoothed.cutoff)),
         gains=gains,
         status="interrupted" if steps.stopped else "complete",
-        notes=tuple(dict.fromkeys([*notes, *_words(structure, rows, undetermined, solution)])),
+        notes=tuple(dict.fromkeys([*notes, *words, *doubts(structure, base, errors, rows)])),
     )
 
 
-def _delays(names: tuple[str, ...], found: Found, errors: Array, dof: Array) -> Estimates:
-    """The delay of each drive; one that all share has the same error everywhere."""
-    each = np.full(len(names), np.nan)
-    for error, column in zip(errors, found.delay, strict=True):
+def _delays(names: tuple[str, ...], found: Found, last: Array, errors: Array, dof: Array) -> Estimates:
+    """The delay of each drive; one that all share has the same error everywhere.
+
+    The last step of the delays is of the estimator whose errors they have.
+    """
+    late, each = found.late.copy(), np.full(len(names), np.nan)
+    for step, error, column in zip(last, errors, found.delay, strict=True):
         each[column.any(axis=0)] = error
-    return Estimates(names, found.late, each, np.zeros(len(names)), np.full(len(names), dof.min(initial=np.inf)))
+        late[column.any(axis=0)] += step
+    return Estimates(names, late, each, np.zeros(len(names)), np.full(len(names), dof.min(initial=np.inf)))
 
 
-def _consistent(structure: Structure, base: Array, covariance: Array, bread: Array) -> tuple[Array, list[str]]:
+def _consistent(
+    structure: Structure, base: Array, covariance: Array, bread: Array, known: Any
+) -> tuple[Array, list[str]]:
     """All parameters, of bodies that can be, nearest to these groups and to the prior.
 
     Of bodies that can be those are taken whose torques are nearest to the measured ones, so that groups count by the
     curvature of the sum of squares; as much in all as by their covariance.
     """
-    known = np.where(structure.free, 0.0, structure.prior)
+    held = np.where(structure.free, 0.0, structure.prior)
     M = np.where(structure.free, structure.mapping, 0.0)
     wider = float(np.median(np.diag(covariance) / np.maximum(np.diag(bread), 1e-300)))
     weight = np.linalg.pinv(wider * bread, rcond=1e-14, hermitian=True)
     found = consistent(
-        structure.machine, M.T @ weight @ M, M.T @ weight @ (base + M @ known), prior=structure.prior,
+        structure.machine, M.T @ weight @ M, M.T @ weight @ (base + M @ held), prior=structure.prior,
         names=[e.name for e in structure.extras], fixed=_fixed(structure), positive=tuple(structure.springs_by_path),
     )  # fmt: skip
-    off = np.abs(M @ (found.parameters - known) - base) / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    off = np.abs(M @ (found.parameters - held) - base) / np.sqrt(np.maximum(np.diag(covariance), 1e-300)) * known
     words = list(found.notes)
     if off.max(initial=0.0) > FAR:
         name = structure.base_names[int(np.argmax(off))]

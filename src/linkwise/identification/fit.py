@@ -201,6 +201,9 @@ class Fit:
             "parameters": rows(self.parameters),
             "undetermined": list(self.undetermined),
             "delay": rows(self.delay),
+            "gains": None
+            if self.gains is None
+            else dict(zip(self.drives, map(_finite, self.gains.tolist()), strict=True)),
             "errors": errors(self.training),
             "cross_validation": errors(self.cross_validation),
             "whiteness": [w._asdict() for w in self.whiteness],

@@ -223,14 +223,22 @@ class _Work:
         current, tau = np.full((2, len(log), len(structure.outputs)), np.nan)
         current[:, structure.driven] = log.current
         tau[:, structure.driven] = compile(structure.robot, inverse_dynamics)(s.q, s.qd, s.qdd)
-        self.gains = calibrated(Samples(s, current, cutoff, noise), structure, current, tau)[structure.driven]
-        tau = tau[:, structure.driven]
-        sure = int(np.nanargmax(np.where(np.isfinite(self.gains), np.mean(tau**2, axis=0), np.nan)))
-        name = column_names(log.robot, "tau")[sure].removeprefix("tau.")
+        first = Samples(s, current, cutoff, noise)
+        self.gains, told = (x[structure.driven] for x in calibrated(first, structure, current, tau))
+        power, here = np.mean(tau[:, structure.driven] ** 2, axis=0), np.isfinite(self.gains)
+        sure = int(np.nanargmax(np.where(told if told.any() else here, power, 0.0)))
+        names = [n.removeprefix("tau.") for n in column_names(log.robot, "tau")]
+        name, rest = names[sure], [n for n, on in zip(names, told | ~here, strict=True) if not on]
+        if rest:
+            self.notes.append(
+                f"currents of {', '.join(rest)} do not tell gains, since their torques are mostly friction and rotors"
+                " by the robot as given: they got the median of the others, and their parameters are in that scale."
+                " Give gains=, in a command --gain"
+            )
         self.notes.append(
             f"gains of the drives are not known: that of {name} was taken as {self.gains[sure]:.4g} N m/A, by which the"
             " robot as given moves best, and sets the scale of all; the others are those that agree with it. Intervals"
-            " take the gains for granted. Give gains="
+            " take the gains for granted. Give gains=, in a command --gain"
         )
         return measured(structure, log, self.gains)
 

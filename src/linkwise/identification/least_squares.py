@@ -16,12 +16,13 @@ SETTLED = 1e-4  # relative change of weights with which reweighting ends
 RARE = 1e-3  # share of rows of a normal distribution that count less, as outliers would
 FLAT = 1e-14  # curvature, of the largest, below which a direction is left out
 NOISY = 0.5  # of a column's power: noise of positions, from which on it tells nothing
+LAG, LASTING = 4, 0.3  # rows between residuals that a low-pass leaves apart, and their correlation if they are no noise
 SHRUNK = 0.02  # correlations between drives are taken smaller by this, so that they can be inverted
 
 ESTIMATORS = {
     "ordinary": "every equation counts the same",
     "weighted": "drives count by the variance of their residuals",
-    "reweighted": "by the covariance of the residuals of all drives, and outliers count less",
+    "reweighted": "by the covariance of noise that drives share too, and outliers count less",
     "total": "as reweighted, and the columns are as noisy as the positions make them",
     "instrumental": "as reweighted, and the columns are multiplied by those of another, less noisy motion",
 }
@@ -70,7 +71,8 @@ def solve(
     sigma, weight = (np.eye(nu) if start is None else start.sigma), np.ones(len(rows))
     found = _weighted(rows, sigma, weight, estimator, noise, other)
     for _ in range({"ordinary": 0, "weighted": int(start is None)}.get(estimator, ROUNDS)):
-        new, weight = _spread(found.residual * rows.trust, rows.used, weight, estimator)
+        moving = np.logical_and(rows.used, ~rows.still)
+        new, weight = _spread(found.residual * rows.trust, moving, weight, estimator)
         change = np.abs(new - sigma).max() / max(np.abs(new).max(), 1e-300)
         sigma = new
         found = _weighted(rows, sigma, weight, estimator, noise, other)
@@ -92,7 +94,8 @@ def _spread(residual: Array, used: Array, weight: Array, estimator: str) -> tupl
     for u in np.flatnonzero(~used.any(axis=0)):
         sd[u] = 1.0
     R = sigma / np.outer(sd, sd)
-    R = np.zeros_like(R) if estimator == "weighted" else R * (1.0 - SHRUNK)
+    noise = np.zeros(len(sd)) if estimator == "weighted" else _is_noise(e)
+    R = R * (1.0 - SHRUNK) * np.outer(noise, noise)
     np.fill_diagonal(R, 1.0)
     values, vectors = np.linalg.eigh(R)
     R = (vectors * np.maximum(values, SHRUNK / 2)) @ vectors.T
@@ -100,9 +103,19 @@ def _spread(residual: Array, used: Array, weight: Array, estimator: str) -> tupl
     if estimator == "weighted":
         return sigma, weight
     count = np.maximum(used.sum(axis=1), 1)
-    size = np.einsum("tu,uv,tv->t", residual, np.linalg.inv(sigma), residual)
+    size = np.einsum("tu,uv,tv->t", residual * used, np.linalg.inv(sigma), residual * used)
     limit = chdtri(count, RARE)
     return sigma, np.sqrt(np.minimum(1.0, limit / np.maximum(size, 1e-300)))
+
+
+def _is_noise(e: Array) -> Array:
+    """(nu,) one for drives whose residuals do not last, zero for others.
+
+    Noise that drives have in common is told apart from torques by its correlation. What a model lacks changes with
+    the motion as columns do: taken for noise in common, it would move parameters of other drives.
+    """
+    power = np.maximum(np.sum(e * e, axis=0), 1e-300)
+    return np.asarray(np.abs(np.sum(e[LAG:] * e[:-LAG], axis=0)) / power < LASTING, dtype=float)
 
 
 def whitened(x: Array, rows: Rows, sigma: Array, weight: Array) -> Array:

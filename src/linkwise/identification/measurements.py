@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.errors import InputError
+from linkwise.errors import InputError, listing
 from linkwise.identification.structure import Structure
 from linkwise.motion.log import Log
 from linkwise.motion.trajectory import Array
@@ -32,11 +32,12 @@ class Measured(NamedTuple):
 def measured(structure: Structure, log: Log, gains: Array | None = None) -> Measured:
     """Torques of the log, or its currents times gains, and wrenches through its sensors; NaN where there are neither.
 
+    A torque that is zero throughout was not measured.
     Nothing drives a floating base, nor what follows of a machine with motors behind springs: their numbers are zero
     where they were not measured. The row of a joint behind a spring is that of its motor too.
     """
     robot = structure.robot
-    tau = np.full((len(log), robot.nu), np.nan) if log.tau is None else log.tau.copy()
+    tau = np.full((len(log), robot.nu), np.nan) if log.tau is None else np.where(log.tau.any(axis=0), log.tau, np.nan)
     if log.current is not None and gains is not None:
         tau = np.where(np.isnan(tau), log.current * gains, tau)
     notes = _behind_springs(structure, tau)
@@ -60,7 +61,9 @@ def measured(structure: Structure, log: Log, gains: Array | None = None) -> Meas
             )
         values[:, rows], timed[rows] = log.wrenches[sensor], True
     if not timed.any():
-        remedy = "Give gains=, torque per ampere by drive" if log.current is not None else "Give columns tau.<drive>"
+        others = f"; the log also has {listing(log.others, 12)}" if log.others else ""
+        remedy = f"Say which columns they are, as in columns={{'moment_*': 'tau'}}, --column 'moment_*=tau'{others}"
+        remedy = "Give gains=, torque per ampere by drive" if log.current is not None else remedy
         raise InputError(f"log of {robot.name!r}: expected measured torques, got none. {remedy}.")
     return Measured(values, timed, notes)
 

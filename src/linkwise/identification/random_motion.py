@@ -91,8 +91,11 @@ class Random:
         return Curve(problem.basis, middle + size * waves, problem.duration or 1.0)
 
     def _kept(self, curve: Curve) -> bool:
-        """Whether a motion keeps all limits; clearance, which takes longest, comes last."""
-        if any(over.max(initial=0.0) > 0.0 for _, over in self.problem.violations(curve)):
+        """Whether a motion keeps all limits, and loops stay closed; clearance, which takes longest, comes last."""
+        if any(not over.max(initial=0.0) <= 0.0 for _, over in self.problem.violations(curve)):
+            return False
+        told = self.problem.objective.wholes[0][1]
+        if self.problem.robot.follows and not np.isfinite(told.value(curve.points, curve.duration)):
             return False
         return not self.problem.near or self.problem.largest_violation(curve).violation <= 0.0
 

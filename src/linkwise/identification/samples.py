@@ -22,6 +22,7 @@ SIDE = 1.5  # periods of the cutoff on either side of the low-pass's middle
 KAISER = 6.0  # its window
 OVERSAMPLED = 3.0  # rows kept for each period of the cutoff
 UNSURE = 2.0  # times by which friction at reversals is taken to be less sure than noise makes it
+REST = 0.3  # of that: a drive whose friction is as unsure is at rest; by noise alone it would be two thirds
 NEAR = 4.0  # times a frequency, up to where noise is measured
 HIGH = 0.3  # of the rate, likewise: beyond, interpolation has taken from it
 SHORT = 64  # rows of a run that tells no noise
@@ -76,9 +77,22 @@ class Rows:
         each = ("t", "A", "b", "used", "unsure", "trust", "run")
         return replace(self, **{key: getattr(self, key)[rows] for key in each})
 
+    @cached_property
+    def still(self) -> Any:
+        """(rows, nu) whether a drive is at rest, where friction may be anything up to Coulomb's."""
+        return np.asarray(self.unsure > REST * UNSURE)
+
     def trusting(self, coulomb: Array, sigma: Array) -> Rows:
-        """Equations that count less where friction is unsure: `coulomb` (nu,) of the drives, by their residuals."""
-        return replace(self, trust=1.0 / np.sqrt(1.0 + (self.unsure * coulomb) ** 2 / np.maximum(sigma, 1e-300)))
+        """Equations that count less where friction is unsure: `coulomb` (nu,) of the drives, by their residuals.
+
+        While a drive is at rest its friction stays what it is, so that all rows of a rest count as one.
+        """
+        trust = 1.0 / np.sqrt(1.0 + (self.unsure * coulomb) ** 2 / np.maximum(sigma, 1e-300))
+        for u in np.flatnonzero(self.still.any(axis=0)):
+            changes = np.diff(self.still[:, u]) | np.diff(self.run).astype(bool)
+            ends = np.concatenate([[0], np.flatnonzero(changes) + 1, [len(self)]])
+            trust[:, u] /= np.sqrt(np.where(self.still[:, u], np.repeat(np.diff(ends), np.diff(ends)), 1.0))
+        return replace(self, trust=trust)
 
 
 class LowPass:

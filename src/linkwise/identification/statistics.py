@@ -7,12 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.identification.covariance import Covariance
+from linkwise.identification.laws import FRICTION
 from linkwise.identification.samples import Rows
+from linkwise.identification.structure import INERTIAL, Structure
 from linkwise.motion.trajectory import Array
 
 LAGS = 20  # of a test for whiteness
 APART = 2  # rows between those whose low-pass does not overlap much
 SUSPICIOUS = 0.01  # probability below which residuals are not taken for white
+NEGATIVE = 4.0  # standard errors by which friction may be negative without a word
+THROUGHOUT = 0.9  # of the rows: a drive that is at rest in as many is so throughout
+OTHER_SIZE = 30.0  # times the torques of the robot as given, from which on units are asked about
 
 
 class Whiteness(NamedTuple):
@@ -116,6 +121,42 @@ def wald(x: Array, covariance: Covariance, places: Any) -> Test:
     second = max(B - q + 1.0, 1.0)
     F = size * second / (B * q)
     return Test(F, float(fdtrc(q, second, F)), (float(q), second))
+
+
+def resting(structure: Structure, rows: Rows) -> Any:
+    """(kept,) whether a group is friction or the rotor of a drive that is at rest throughout: it tells nothing."""
+    still = [a for a in structure.axes if rows.still[:, a.u[0][0]].mean() > THROUGHOUT]
+    own = tuple(a.number(law) for a in still for law in (*FRICTION, "rotor"))
+    inertial = INERTIAL * len(structure.machine.moving_links)
+    return np.array([k >= inertial and structure.names[k].startswith(own) for k in structure.kept])
+
+
+def doubts(structure: Structure, base: Array, errors: Array, rows: Rows) -> list[str]:
+    """What looks wrong in torques: signs, by friction that drives on, and units.
+
+    Args:
+        structure: with the robot as given.
+        base: (kept,) what was found for its groups.
+        errors: (kept,) standard errors, NaN where the data do not tell.
+        rows: the equations, less what the robot as given explains.
+    """
+    found = []
+    for k, value, error in zip(structure.kept, base, errors, strict=True):
+        joint, _, law = structure.names[k].rpartition(".")
+        if law == "coulomb" and value < -NEGATIVE * error:
+            found.append(
+                f"friction of {joint} is negative, which no drive has: does its torque, or its position, have the other"
+                " sign, or is it of another joint? Say units={'tau': [1, -1, ...]}"
+            )
+    prior = structure.mapping @ np.where(structure.free, structure.prior, 0.0)
+    model = np.sqrt(np.mean((rows.A @ prior) ** 2, axis=0)).max()
+    ratio = np.sqrt(np.mean((rows.b + rows.A @ prior) ** 2, axis=0)).max() / max(model, 1e-300)
+    if model > 0.0 and not 1.0 / OTHER_SIZE < ratio < OTHER_SIZE:
+        found.append(
+            f"torques are {ratio:.2g} times those of the robot as given: are they in N m? Say units={{'tau': 'mNm'}},"
+            " or give the factor"
+        )
+    return found
 
 
 def information(residual: Array, rows: Rows, count: int) -> tuple[float, float]:

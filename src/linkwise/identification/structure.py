@@ -26,7 +26,8 @@ from linkwise.robot.drive import Friction
 from linkwise.robot.robot import Robot
 
 INERTIAL = 10  # numbers of a link
-REST = 1e-9  # of the highest speed: below, a joint rests, and has no sign
+ROUNDED = 1e-12  # rad/s or m/s, by which speeds are rounded
+PHASE = 0.6  # steps: standard deviation over which the doubt of a reversal is spread, so that all phases have as much
 BLOCK = 4096  # rows whose columns are held at once
 NOT_NEGATIVE = ("m", "rotor", "viscous", "coulomb", "motor_viscous", "motor_coulomb")
 
@@ -372,19 +373,18 @@ class Structure:
         """(rows,) which way Coulomb friction pushes, in the mean, and by how much that is unsure.
 
         Where the sign of a speed is not sure the mean of the sign counts, given the noise of velocities and the time
-        between instants of positions and torques. After a reversal bristles bend over a distance.
+        between instants of positions and torques. How unsure a reversal is must not depend on where between two
+        instants it is: reversals near the middle move sampled torques towards whole steps of delay. So doubt is
+        spread over neighbours, the same in all. After a reversal bristles bend over a distance.
         """
         from scipy.special import erf
 
         v = axis.speed(state.qd)
-        v = np.where(np.abs(v) > REST * np.abs(state.qd).max(initial=0.0), v, 0.0)
-        variance = (step * axis.speed(state.qdd)) ** 2 / 12.0
-        if self.spread is not None:
-            variance = variance + sum(self.spread[k] ** 2 * r**2 for k, r in axis.v)
-        mean = np.sign(v)
-        if np.any(variance):
-            mean = np.asarray(erf(v / np.sqrt(2.0 * np.maximum(variance, 1e-300))))
-        unsure = 1.0 - mean**2
+        change = (step * axis.speed(state.qdd)) ** 2  # of the speed from one instant to the next, squared
+        noise = ROUNDED**2 + sum(self.spread[k] ** 2 * r**2 for k, r in axis.v if self.spread is not None)
+        variance, wide = noise + change / 12.0, noise + PHASE**2 * change
+        mean = np.asarray(erf(v / np.sqrt(2.0 * variance)))
+        unsure = np.sqrt(variance / wide) * (1.0 - np.asarray(erf(v / np.sqrt(2.0 * wide))) ** 2)
         reach = self.presliding.get(axis.name, 0.0)
         if reach > 0.0:
             mean = np.concatenate([bristles(v[run], reach * rate) for run in runs])

@@ -39,6 +39,9 @@ def assembled(main: Part, rest: Sequence[Part], robot: Robot, gap: float | None)
     measured = {key: x for key, x in stacked.items() if x is not None}
     t = np.full(len(measured["q"]), np.nan) if main.t is None else main.t
     measured["q"] = _without_spikes(robot, measured["q"], notes)
+    for key in ("tau", "current"):
+        if key in measured:
+            measured[key] = _without_outliers(channel_names(robot, key), measured[key], notes)
     good = _good_rows(t, measured, notes)
     measured["q"] = _unwrapped(robot, measured["q"], good, notes)
     when = _moments(main, t[good], measured["q"][good], _rates(robot, measured, good))
@@ -123,6 +126,22 @@ def _without_spikes(robot: Robot, q: Array, notes: list[str]) -> Array:
         if usual > 0.0 and 0 < np.count_nonzero(spikes) <= RARE * len(x):
             notes.append(f"{name} leaps in {np.count_nonzero(spikes)} rows, which were left out")
             found[spikes, slot.q] = np.nan
+    return found
+
+
+def _without_outliers(names: Sequence[str], x: Array, notes: list[str]) -> Array:
+    """Channels in which the few rows that fall far out of the row are those of their neighbours."""
+    from scipy.ndimage import median_filter
+
+    found = x.copy()
+    for k, name in enumerate(names if len(x) >= JUDGED else ()):
+        near = median_filter(x[:, k], size=5, mode="nearest")
+        off = np.abs(x[:, k] - near)
+        usual = max(float(np.median(np.abs(np.diff(x[:, k])))), float(np.quantile(off, 0.95)))
+        spikes = off > SPIKE * usual
+        if usual > 0.0 and 0 < np.count_nonzero(spikes) <= RARE * len(x):
+            notes.append(f"{name} leaps in {np.count_nonzero(spikes)} rows, which got the values of their neighbours")
+            found[spikes, k] = near[spikes]
     return found
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwise.check import finite, positive
 from linkwise.errors import InputError, listing
-from linkwise.motion.log_names import CHANNELS, Names, channel_names, match
+from linkwise.motion.log_names import CHANNELS, Names, channel_names, match, numbered
 from linkwise.motion.log_sources import Options
 from linkwise.motion.log_times import in_seconds
 from linkwise.motion.trajectory import Array
@@ -18,6 +20,8 @@ from linkwise.robot.robot import Robot
 from linkwise.table import TIME, Table
 
 ABSURD = 1e30  # in whatever unit, beyond which a number is none
+MOSTLY = 0.5  # of a column's cells, which must be numbers
+SECONDS = re.compile(r"(.*?)secs?")  # beside nanoseconds, as messages have stamps
 
 
 class Part(NamedTuple):
@@ -44,7 +48,7 @@ class Part(NamedTuple):
 
 def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part:
     """The channels of a robot in a table, whose columns are those of a quantity where they do not say another."""
-    table, told = without_units(table)
+    table, told = without_units(_with_stamps(table))
     given = options.columns if isinstance(options.columns, Mapping) else {}
     if quantity and quantity not in (*TIME, *CHANNELS):
         given = {name: quantity if len(table.columns) == 1 else f"{quantity}.{name}" for name in table.columns}
@@ -58,16 +62,21 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
         names = match(list(table.columns), robot, given, quantity if quantity not in TIME else "")
     except InputError as error:
         raise table.error(str(error)) from error
+    if not quantity and "t" not in names.found and options.rate is None and (rising := _rising(table, names.used)):
+        note = f"taken for the time, since it alone rises from row to row: {rising}"
+        names = names._replace(
+            found={**names.found, "t": rising}, notes=(*names.notes, note), used={*names.used, rising}
+        )
     values = {ours: _sane(table.columns[theirs]) for ours, theirs in names.found.items()}
     for ours, theirs in names.found.items():
-        if theirs in table.faults:
+        if theirs in table.faults and np.isfinite(values[ours]).mean() < MOSTLY:
             row, cell = table.faults[theirs]
             raise table.error(f"column {theirs!r}: expected a number, got {cell!r}.", theirs, row)
         if theirs in told:
             values[ours] = values[ours] * told[theirs]
     values = _in_si(values, names, robot, options)
     t = values.pop("t", None)
-    start, notes = 0.0, names.notes
+    start, notes = 0.0, (*table.notes, *names.notes)
     if t is not None:
         told_unit = "t" in (*names.units, *options.units) or names.found["t"] in (*told, *options.units)
         t, start, more = in_seconds(t, table.source, told_unit)
@@ -88,6 +97,27 @@ def part_of(table: Table, quantity: str, robot: Robot, options: Options) -> Part
 def _keys(ours: str, theirs: str) -> tuple[str, ...]:
     """What a unit of a column may be given for: itself, its channel, or its wrench."""
     return ours, theirs, ours.split(".")[0], *([ours.rpartition(".")[0]] if ours.startswith("wrench.") else [])
+
+
+def _with_stamps(table: Table) -> Table:
+    """The table with stamps whose seconds and nanoseconds are in two columns as one."""
+    columns = dict(table.columns)
+    for name in table.columns:
+        if hit := SECONDS.fullmatch(name):
+            parts = [hit[1] + word for word in ("nanosec", "nanosecs", "nsec", "nsecs") if hit[1] + word in columns]
+            whole = hit[1].rstrip("._/ ") or "stamp"
+            if parts and whole not in columns:
+                columns[whole] = columns.pop(name) + 1e-9 * columns.pop(parts[0])
+    return replace(table, columns=columns)
+
+
+def _rising(table: Table, used: set[str]) -> str | None:
+    """The one column that rises from row to row and counts no rows."""
+    found = []
+    for name, x in table.columns.items():
+        if name not in used and len(x) > 2 and np.all((d := np.diff(x)) >= 0.0) and np.mean(d > 0.0) > MOSTLY:
+            found += [name] * (not np.all(d == 1.0))
+    return found[0] if len(found) == 1 else None
 
 
 def _sane(x: Array) -> Array:
@@ -151,7 +181,7 @@ def together(parts: Sequence[Part], rate: float | None, robot: Robot) -> list[Pa
     lengths = {len(x) for part in (*loose, *clock[:1]) for x in (*part.channels.values(), *part.others.values())}
     lengths |= {len(part.t) for part in clock[:1] if part.t is not None}
     if len(lengths) != 1:
-        raise InputError(f"log: expected as many rows in each file, got {', '.join(map(str, sorted(lengths)))}.")
+        raise InputError(_other_rows(loose, clock[:1], robot))
     if clock:
         t, start, notes = clock[0].t, clock[0].start, clock[0].notes
     elif rate is not None:
@@ -168,14 +198,56 @@ def together(parts: Sequence[Part], rate: float | None, robot: Robot) -> list[Pa
     return [joined, *(part for part in timed if part not in clock)]
 
 
+def _other_rows(loose: Sequence[Part], clock: Sequence[Part], robot: Robot) -> str:
+    """What to say where files have different numbers of rows: perhaps a robot has joints that a log does not have."""
+    rows = {part.source: len(next(iter((part.channels | part.others).values()))) for part in loose}
+    times = [len(part.t) for part in clock if part.t is not None]
+    rows |= {part.source: n for part, n in zip(clock, times, strict=False)}
+    text = f"log: expected as many rows in each file, got {', '.join(f'{n} in {name}' for name, n in rows.items())}."
+    own = [name.removeprefix("q.") for name in channel_names(robot, "q")]
+    for part in loose:
+        numbers = sum(map(len, part.channels.values()))
+        if times and f"q.{own[0]}" in part.channels and numbers % times[0] == 0 and numbers != times[0] * len(own):
+            count = numbers // times[0]
+            text += f" Positions are {count} for each time, but the robot has {len(own)} joints."
+            text += (
+                f" Lock those that were not measured: robot.lock({own[count:]}), in a command {_locks(own[count:])}."
+            )
+    return text
+
+
+def _locks(names: Sequence[str]) -> str:
+    return " ".join(f"--lock {name}" for name in names)
+
+
 def no_positions(parts: Sequence[Part], robot: Robot) -> InputError:
     own = channel_names(robot, "q")
     missing = [name for name in own if not any(name in part.channels for part in parts)] or own
     there = [name for part in parts for name in (*part.channels, *part.others)]
     lock = [name.removeprefix("q.") for name in missing]
     some = len(missing) < len(own)
-    remedy = f", or lock those joints: robot.lock({lock})" if some and len(lock) < 8 else ""
+    remedy = f", or lock those joints: robot.lock({lock}), {_locks(lock)}" if some and len(lock) < 8 else ""
     return InputError(
         f"{parts[0].source}: expected positions of all joints, got none for {listing(missing, 8)}. The columns are"
-        f" {listing(there, 24)}. Say which they are, as in columns={{'position_*': 'q'}}{remedy}."
+        f" {listing(there, 24)}.{'' if some else _other_count(there, robot)} Say which they are, as in"
+        f" columns={{'position_*': 'q'}}, in a command --column 'position_*=q'{remedy}."
     )
+
+
+def _other_count(there: Sequence[str], robot: Robot) -> str:
+    """What to say where positions of another number of joints are there."""
+    own = [name.removeprefix("q.") for name in channel_names(robot, "q")]
+    for group in numbered(there, robot):
+        names, apart = list(group.values()), len(group) - len(own)
+        if apart > 0:
+            return (
+                f" {names[0]} to {names[-1]} are {len(names)}, but the robot has {len(own)} joints. Leave out those of"
+                f" others, as in columns={{{names[-1]!r}: None}}, in a command --column {names[-1]}=none, for each"
+                " channel."
+            )
+        if apart < 0:
+            return (
+                f" {names[0]} to {names[-1]} are {len(names)}, but the robot has {len(own)} joints. Lock those that the"
+                f" log does not have, as in robot.lock({own[apart:]}), in a command {_locks(own[apart:])}."
+            )
+    return ""

@@ -22,6 +22,7 @@ SLOW = 5.0  # Hz
 LIKE, UNLIKE = 0.95, 0.7  # correlations of channels that are the same, and that are not
 SAMPLED = 8.0  # samples in a period of the cutoff, by which smooth channels are compared
 DELAYED = 0.2  # of a step between samples: shorter delays are left alone
+IN_DEGREES = "units={'q': 'deg'}, in a command --unit q=deg, and the same for qd"
 FACTORS = {
     np.degrees(1.0): "velocities look like degrees/s: say units={'qd': 'deg'}",
     np.radians(1.0): "positions look like degrees: say units={'q': 'deg'}",
@@ -32,7 +33,7 @@ FACTORS = {
 
 def checked(log: Log, mend: bool) -> Log:
     """The log with notes on what looks wrong, and without the delay of measured velocities if that is to be mended."""
-    notes = [*_still(log), *([question] if (question := degrees_question(log.robot, log.q)) else [])]
+    notes = [*_still(log), *([question] if (question := degrees_question(log.robot, log.q, IN_DEGREES)) else [])]
     seconds = sum(float(log.t[run][-1] - log.t[run][0]) for run in log.runs)
     if log.rate < SLOW:
         notes.append(

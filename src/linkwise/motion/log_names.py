@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from linkwise.errors import InputError, UnknownNameError, listing
@@ -14,25 +15,28 @@ from linkwise.table import TIME, WRENCH
 CHANNELS = ("q", "qd", "tau", "current")
 WORDS = {
     "q": "q pos position positions angle angles theta",
-    "qd": "qd dq qdot vel velocity velocities speed speeds omega",
+    "qd": "qd dq qdot dtheta thetad thetadot vel velocity velocities speed speeds omega",
     "tau": "tau torque torques trq effort efforts moment moments",
-    "current": "current currents curr cur amps",
+    "current": "i current currents curr cur amp amps",
 }
 MEANS = {word: quantity for quantity, words in WORDS.items() for word in words.split()}
 NEUTRAL, WISHED, ELSEWHERE = (
     frozenset(words.split())
     for words in (
-        "joint joints jnt axis j actual act measured meas state states read sensor robot arm m motor",
+        "joint joints jnt axis j a actual act measured meas msr state states read sensor robot arm m motor field data",
         "target desired des d c command commanded cmd ref reference goal set setpoint planned",
         "tcp tool ee cartesian cart pose flange base wrench temperature temperatures temp voltage error err limit",
     )
 )
+TOLD = {"deg": "deg", "degs": "deg", "degree": "deg", "degrees": "deg", "rpm": "rpm", "ma": "mA", "mnm": "mNm"}
 STAMPS = re.compile(
-    r"(?:.*[./ _])?(?:t|time|times|timestamp|timestamps|stamp|secs|seconds|elapsed|elapsed_time|clock)"
+    r"(?:.*[./ _%]|rosbag)?(?:t|ts|time|times|timestamp|timestamps|stamp|secs|seconds|elapsed|elapsed_time|clock|zeit)"
     r"(?:[ _(\[]+(s|sec|ms|us|ns|msec|usec|nsec)[)\]]?)?",
     flags=re.IGNORECASE,
 )
 SENSED = re.compile(rf"wrench\..+\.(?:{'|'.join(WRENCH)})")
+PLAIN = ("rad", "nm", "s", "dot")  # units that need no factor, and what makes a rate
+BARE = ("",)  # instead of words of a group that is named by joints alone, so that others are plainer
 SHOWN = 3  # names of a group in a note
 
 
@@ -105,7 +109,7 @@ def match(names: Sequence[str], robot: Robot, given: Mapping[str, Any], quantity
     wanted = [key for key in CHANNELS if not any(ours in found for ours in channel_names(robot, key))]
     groups = _groups([name for name in rest if name not in used], robot, quantity)
     for key in wanted:
-        notes += _guess(key, groups, robot, found)
+        notes += _guess(key, groups, robot, found, units)
     return Names(found, tuple(notes), units, used | set(found.values()))
 
 
@@ -181,32 +185,58 @@ class Group(NamedTuple):
     words: tuple[str, ...]
     columns: dict[str, str]
     named: bool
+    unit: str
 
 
 def _groups(names: Sequence[str], robot: Robot, quantity: str) -> list[Group]:
     """Columns that differ in a joint's name or a number alone."""
-    joints = sorted({*robot.coordinates, *(j.name for j in robot.joints)}, key=len, reverse=True)
-    forms = [(name, re.compile(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", re.IGNORECASE)) for name in joints]
-    found: dict[tuple[str, tuple[str, ...], bool], dict[str, str]] = {}
+    found: dict[tuple[str, tuple[str, ...], bool, str], dict[str, str]] = {}
+    forms = _spellings(robot)
     for name in names:
         joint, rest = next(((n, f.sub(" ", name, count=1)) for n, f in forms if f.search(name)), ("", name))
-        tokens = [w.lower() for w in re.findall(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+", rest)]
+        tokens = [w.lower() for w in re.findall(r"\d+|mA|[A-Z]+(?![a-z])|[A-Z]?[a-z]+", rest)]
         label, named = joint, bool(joint)
         if not named:
             places = [k for k, word in enumerate(tokens) if word.isdigit()]
             if not places:
                 continue
             label = tokens.pop(places[-1])
+        unit = next((TOLD[word] for word in tokens if word in TOLD), "")
+        both = pairwise([*tokens, ""])
+        tokens = ["qd" if after == "dot" and MEANS.get(word) == "q" else word for word, after in both]
         means = [MEANS[word] for word in tokens if word in MEANS]
-        words = tuple(word for word in tokens if word not in MEANS and word not in NEUTRAL)
-        what = means[-1] if means else quantity
+        words = tuple(word for word in tokens if word not in (*MEANS, *NEUTRAL, *TOLD, *PLAIN))
+        what = means[-1] if means else quantity or ("q" if not words else "")
         if what and not (len(set(means)) > 1 and {"q", "qd"} >= set(means)):
-            found.setdefault((what, words, named), {})[label] = name
-    return [Group(what, words, columns, named) for (what, words, named), columns in found.items()]
+            found.setdefault((what, words if means or quantity else BARE, named, unit), {})[label] = name
+    return [Group(what, words, columns, named, unit) for (what, words, named, unit), columns in found.items()]
 
 
-def _guess(quantity: str, groups: Sequence[Group], robot: Robot, found: dict[str, str]) -> list[str]:
-    """Take the plainest group of columns for a channel, and say so."""
+def numbered(names: Sequence[str], robot: Robot) -> list[dict[str, str]]:
+    """Columns that may be positions of joints by number, whatever their count, the plainest first."""
+    groups = [g for g in _groups(names, robot, "") if g.quantity == "q" and not g.named and len(g.columns) > 1]
+    plain = [g for g in groups if not (WISHED | ELSEWHERE) & set(g.words)]
+    return [g.columns for g in sorted(plain, key=lambda g: len(g.words))]
+
+
+def _spellings(robot: Robot) -> list[tuple[str, re.Pattern[str]]]:
+    """Joints by the forms that their names have in columns: whole, or without what all names have in common."""
+    names = sorted({*robot.coordinates, *(j.name for j in robot.joints)}, key=len, reverse=True)
+    words = [name.split("_") for name in robot.names]
+    fewest = min(map(len, words), default=0) if len(words) > 1 else 0
+    first = next((k for k in range(fewest) if len({w[k] for w in words}) > 1), 0)
+    last = next((k for k in range(fewest - first) if len({w[-1 - k] for w in words}) > 1), 0)
+    short = {"_".join(w[first : len(w) - last]): name for w, name in zip(words, robot.names, strict=True)}
+    every = [(name, name) for name in names]
+    every += [(name, s) for s, name in short.items() if s != name and s.strip("0123456789_")]
+    every.sort(key=lambda pair: len(pair[1]), reverse=True)
+    return [(n, re.compile(rf"(?<![A-Za-z0-9]){re.escape(s)}(?![A-Za-z0-9])", re.IGNORECASE)) for n, s in every]
+
+
+def _guess(
+    quantity: str, groups: Sequence[Group], robot: Robot, found: dict[str, str], units: dict[str, str]
+) -> list[str]:
+    """Take the plainest group of columns for a channel, and say so; its unit where names tell it."""
     own = channel_names(robot, quantity)
     fitting: list[tuple[int, Group, dict[str, str]]] = []
     doubtful = []
@@ -229,7 +259,8 @@ def _guess(quantity: str, groups: Sequence[Group], robot: Robot, found: dict[str
     if fitting:
         _, group, pairs = min(fitting, key=lambda one: one[0])
         found |= pairs
-        return [f"taken for {quantity}: {_shown(group)}"]
+        units |= {quantity: group.unit} if group.unit else {}
+        return [f"taken for {quantity}: {_shown(group)}{f', in {group.unit}' if group.unit else ''}"]
     return [f"perhaps {quantity}, but not measured by its name, and not used: {_shown(group)}" for group in doubtful]
 
 

@@ -28,7 +28,7 @@ def read_log(
     source: Any,
     robot: Robot | None = None,
     *,
-    columns: Mapping[str, str | None] | Sequence[str] | None = None,
+    columns: Mapping[str, str | None] | Sequence[str | None] | None = None,
     units: Mapping[str, Any] | None = None,
     counts: Any = None,
     gains: Any = None,
@@ -39,16 +39,17 @@ def read_log(
     """What the sensors of a robot measured, in SI units at even instants; `notes` say what was guessed and mended.
 
     Args:
-        source: a .csv, .npz, .parquet, .txt or .dat file, a ROS bag (.bag, .db3, a folder) or an MCAP file, a pandas
-            DataFrame, or columns by name; a list of them gives further runs; a mapping of channels to files has each
-            channel in a file of its own: {"t": "time.txt", "q": "positions.txt", "tau": "torques.txt"}.
+        source: a .csv, .txt, .dat, .npz, .parquet or .mat file, a ROS bag (.bag, .db3, a folder) or an MCAP file, a
+            pandas DataFrame, or columns by name; a list of them gives further runs; a mapping of channels to files has
+            each channel in a file of its own: {"t": "time.txt", "q": "positions.txt", "tau": "torques.txt"}.
         robot: whose joints the columns name. Its positions must be there, all else may be; where drives follow, as the
             legs of a platform do, positions of the drives do as well. Without a robot the log is of turning joints
             with the names in the file, to look at.
         columns: which column is what, by name or pattern: {"actual_q_*": "q", "target_current_*": "current",
             "stamp": "t", "ft.z": "wrench.tool.fz"}; `*` runs over the joints, by name or in the robot's order; None
             leaves a column out. Columns `t`, `q.elbow`, `qd.elbow`, `tau.elbow`, `current.elbow` need no mention, and
-            common spellings are guessed. For files without a header the channels in order: ["t", "q", "tau"].
+            common spellings are guessed. For files without a header the channels in order: ["t", "q", "tau"], in
+            which None is a column to leave out.
         units: by channel or column: "deg", "rpm", "turn", "ticks", "mA", "mm", "ms", "us", "ns", ...; or a factor, one
             for each column, or a matrix that takes the file's columns to ours, as for a coupled wrist. A name in the
             file may also end in its unit, as `q.elbow [deg]`.
@@ -58,7 +59,7 @@ def read_log(
         gap: the longest pause in s that is filled by interpolation; at longer ones the log is split into runs.
         mend: shift measured velocities by the delay that they have behind the positions; stamps are mended anyway.
     """
-    named = isinstance(columns, (list, tuple)) and all(isinstance(name, str) for name in columns)
+    named = isinstance(columns, (list, tuple)) and all(isinstance(name, str | None) for name in columns)
     if not (columns is None or named or isinstance(columns, Mapping)):
         raise InputError(f"columns: expected names by pattern, or channels in order, got {columns!r}.")
     if not (units is None or isinstance(units, Mapping)):

@@ -20,7 +20,7 @@ FILLED = (3, 10e-3)  # rows, or seconds if that is more: the longest pause that 
 FEWEST = 8  # rows of a run
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 UNIX = (9e8, 4.2e9)  # s since 1970, between which stamps are: 1998 to 2103
-FINE = {"ns": 5e4, "us": 50.0}  # steps from which on times are in such a unit, since no robot is logged that slowly
+FINE = {"ns": 5e4, "us": 150.0, "ms": 1.0}  # steps from which on times are in such a unit: no log is that slow
 SHORTEST, LONGEST = 1e-8, 1e4  # s, between which steps are
 BACK = 20  # steps backwards, from which on times start again
 MANY = 0.01  # of the rows: more steps backwards than that are jitter or disorder
@@ -139,7 +139,8 @@ def instants(stamps: Array, x: Array, rates: Array | None = None) -> Instants:
         "velocities": f"{again}: measured velocities tell the ticks of an even clock, which replace the stamps",
         "positions": f"{again}: how far positions move tells the ticks of an even clock, which replace the stamps",
     }
-    notes.append(f"stamps jitter by {1e3 * jitter:.3g} ms{words[best]}")
+    uneven = f"jitter by {1e3 * jitter:.3g} ms" if jitter > EVEN * step else "skip or repeat"
+    notes.append(f"stamps {uneven}{words[best]}")
     return Instants(rows[order], when, step, jitter, tuple(notes))
 
 

@@ -16,12 +16,14 @@ SHORTEST = 32  # rows of a run that has a spectrum
 FEWEST = 4  # bands of a spectrum
 STEEPEST = 2.0  # power of the frequency by which noise falls at most; positions of motions fall by 4 or more
 ABOVE = 2.5  # times the floor of noise, from which on a band holds signal
+LINE, SLIGHT = 10.0, 1e-6  # times the floor, and part of the power of the speed: from which on a line is signal
 SURE = 3.0  # standard deviations by which a band of few frequencies must be above that
 WHITE = 0.2  # power of the frequency: noise that falls by less is white
 NEAR = 0.2  # of the frequencies above the signal: where noise that falls is looked at, to go on with it below
 JUDGED = 0.25  # of the rate, up to which noise is judged: beyond, interpolation has taken from it
 HIGHEST = 0.45  # of the rate, beyond which a cutoff leaves everything as it is
 TINY = 1e-300  # of a power, for logarithms
+ROUNDED = 1e-13  # of a column's size, by which it differs that is constant
 NEGLIGIBLE = 5e-3  # of the accelerations' root mean square: errors that do not matter
 GEOMETRIC = float(np.exp(np.euler_gamma))  # mean power of noise beside the geometric mean of its periodogram
 
@@ -92,6 +94,7 @@ def spectrum(x: Array, rate: float, runs: Sequence[slice]) -> Spectrum | None:
         y = x[run].T
         line = np.linspace(0.0, 1.0, rows)
         ends = max(rows // 50, 1)
+        y = np.where(np.ptp(y, axis=1, keepdims=True) > ROUNDED * np.abs(y).max(axis=1, keepdims=True), y, 0.0)
         first, last = y[:, :ends].mean(1, keepdims=True), y[:, -ends:].mean(1, keepdims=True)
         window = np.sin(np.pi * (np.arange(rows) + 0.5) / rows) ** 4  # whose leakage falls by the tenth power
         size = next_fast_len(rows, real=True)
@@ -126,13 +129,17 @@ def noise_of(s: Spectrum) -> Noise:
     The acceleration of a motion has a spectrum that falls with the frequency, so that of its positions falls by its
     fourth power or more. Noise is white, or falls by less than the second power (counts of encoders, stamps that
     jitter). Coming from high frequencies, signal begins where the spectrum rises faster than noise could; below, noise
-    goes on as it is above.
+    goes on as it is above. A motion that is repeated has lines, between which there is noise: lines are signal if they
+    are more than a slight part of the speed; those of mains and vibrations are less.
     """
     judged = int(np.searchsorted(s.f, JUDGED * 2.0 * s.f[-1])) + 1
     f, floor = s.f[:judged], s.floor[:judged]
     least = np.minimum.accumulate((floor * f[:, None] ** STEEPEST)[::-1], axis=0)[::-1] / f[:, None] ** STEEPEST
     scatter = np.sqrt(np.pi**2 / 6.0 / s.many[:judged, None])  # of the logarithm of a band's floor
     signal = np.log(floor) > np.log(ABOVE * least) + SURE * scatter
+    speed = s.mean * (s.width * s.f**2)[:, None]
+    told = speed[:judged] > SLIGHT * np.maximum(speed.sum(axis=0), TINY)
+    signal |= told & (s.mean[:judged] > LINE * floor)  # of a motion that is repeated
     density, top = s.mean.copy(), np.zeros(s.mean.shape[1])
     for k in range(len(top)):
         found = np.flatnonzero(signal[:, k])

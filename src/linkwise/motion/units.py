@@ -128,7 +128,7 @@ def _angles(robot: Robot) -> Iterator[str]:
             )
 
 
-def degrees_question(robot: Robot, q: Array) -> str | None:
+def degrees_question(robot: Robot, q: Array, remedy: str = "") -> str | None:
     """A remark where positions of joints leave their limits far behind, but would be within them as degrees."""
     worst: tuple[float, str, float] = (0.0, "", 0.0)
     for joint in robot.joints:
@@ -144,7 +144,8 @@ def degrees_question(robot: Robot, q: Array) -> str | None:
     if not worst[1]:
         return None
     value, name, limit = worst
+    remedy = remedy or f"--degrees, angles='degrees', or name the columns {name} [deg]"
     return (
         f"positions look like degrees: {name} is at {value:.4g} rad, its limit is {limit:.4g} rad, which is"
-        f" {degrees(limit):.4g} degrees. If so, say --degrees, angles='degrees', or name the columns {name} [deg]"
+        f" {degrees(limit):.4g} degrees. If so, say {remedy}"
     )

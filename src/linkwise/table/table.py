@@ -30,6 +30,7 @@ class Table:
         facts: what is kept beside the columns, as JSON has it.
         lines: of the rows in a text, where `header` is the line of the names.
         faults: for columns with a cell that is no number the first such row, and what is there.
+        notes: in words, what was left out.
     """
 
     columns: Columns
@@ -38,6 +39,7 @@ class Table:
     lines: Sequence[int] = ()
     header: int = 0
     faults: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __contains__(self, name: str) -> bool:
         return name in self.columns

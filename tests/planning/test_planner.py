@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import signal
 import time
 
@@ -128,6 +129,13 @@ def test_curves_and_channels(rr, tmp_path):
     motion = read(file, rr)
     np.testing.assert_allclose(motion.q[-1], GOAL, atol=1e-12)
     assert np.diff(motion.t).max() == pytest.approx(0.004)
+
+
+def test_no_motion_is_said_to_be_better_than_the_one_that_is_returned(rr):
+    plan = lw.plan(rr, START, GOAL, subject_to=lw.limit.reaction("joint2", force=0.1))
+    assert plan.status == "infeasible"
+    least = float(re.search(r"less than (\S+) % beyond", plan.summary)[1])
+    assert least <= 100.0 * plan.largest_violation.violation * 1.005  # of three digits
 
 
 def test_no_times_have_no_rows(rr):

@@ -285,7 +285,6 @@ MISTAKES = {
                  "function: expected a function"),
     "values": (lambda r: lw.plan(r, START, GOAL, lw.cost.function(lambda p: p.q)), "function: expected an expression"),
     "many points": (lambda r: fastest(r, control_points=10**6), "control_points: .* up to 1000"),
-    "guess word": (lambda r: fastest(r, guess="x"), "guess, if no Plan or positions: expected a number above 0"),
     "several values": (lambda r: lw.plan(r, START, GOAL, subject_to=lw.limit.function(lambda p: p.q, upper=3.0)),
                        "function: expected an expression"),
     "no quantity": (lambda r: lw.plan(r, START, GOAL, subject_to=lw.limit.function(lambda p: p.speed, upper=3.0)),

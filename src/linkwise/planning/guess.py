@@ -100,7 +100,7 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
             shape = _through(problem, shape)
         shape = _closable(problem, shape)
     if np.ndim(guess) == 0 and guess is not None:
-        return settled(problem, Curve(basis, shape, positive(guess, "guess, if no Plan or positions")))
+        return settled(problem, Curve(basis, shape, positive(guess, "guess")))
     curve = settled(problem, Curve(basis, shape, problem.duration or _guessed_duration(problem, shape)))
     if curve.points is not shape and problem.duration is None:  # a base that goes along takes another time
         return Curve(basis, curve.points, _guessed_duration(problem, curve.points))

@@ -42,6 +42,7 @@ def test_goals_arcs_and_turns():
         ((), "expected a PROBLEM, or a motion of the tool"),
         (("problem.toml", "--by", "0", "0", "1"), "expected no PROBLEM beside them"),
         (("--by", "0", "0", "1", "--line", "0", "0", "1"), "expected --line or --by, got both"),
+        (("--arc", "0.5", "0", "0.5"), "--arc: expected --line or --by beside it"),
         (("--by", "0", "0", "3"), "the goal is out of reach"),
         (("--by", "0", "0.1", "0", "--frame", "gripper"), "gripper"),
         (("--by", "0", "0.1", "0", "--start", "elbow=1"), "elbow"),

@@ -142,6 +142,7 @@ def test_elastic_joints_have_their_motors_with_them():
         ({"joints": []}, "got none"),
         ({"tolerance": 0.0}, "above 0"),
         ({"restarts": -1}, "at least 0"),
+        ({"prefer": {"joint1": np.nan}}, "prefer: expected finite positions by joint"),
     ],
 )
 def test_refusals(change, message):

@@ -208,6 +208,11 @@ def test_what_cannot_be_is_said_in_words(seven, change, words):
         lw.move(seven, SEVEN, **change)
 
 
+def test_a_robot_without_frames_is_asked_for_one_of_its_last_links():
+    with pytest.raises(lw.InputError, match=r"Give frame=..., such as link2\."):
+        lw.move(lw.load("rr"), [0.5, -1.0], by=(0.1, 0.0, 0.0))
+
+
 def test_limits_and_singular_places_are_named_with_their_place():
     robot = lw.load("puma560").without_friction()
     q = np.array([0.3, -0.6, 0.3, 0.2, 0.6, 0.1])

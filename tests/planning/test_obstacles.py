@@ -24,6 +24,7 @@ EXAMPLES = FilePath(__file__).parents[2] / "examples"
 ALONG_X = (0.0, np.pi / 2.0, 0.0)
 TABLE = lw.Shape("table", "box", (0.8, 1.2, 0.05), lw.Pose.of((0.9, 0.0, -0.4)))
 POST = lw.Shape("post", "capsule", (0.05, 0.8), lw.Pose.of((0.5, 0.0, 0.4)))
+DRUM = lw.Shape("drum", "cylinder", (0.2, 0.8), lw.Pose.of((0.3, -0.4, 0.3)))  # in a capsule that is 0.41 radii wider
 FLOOR = lw.Shape("floor", "plane", origin=lw.Pose.of((0.0, 0.0, -1.0)))
 START, GOAL = [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]
 
@@ -232,6 +233,10 @@ def test_postures_that_touch_are_not_taken():
 
 REFUSED = {
     "start": (lambda r: lw.plan(r, [0.0, 0.0, 0.0], GOAL, subject_to=lw.limit.clearance([POST])), "start: .* overlap"),
+    "covered": (
+        lambda r: lw.plan(r, START, GOAL, subject_to=lw.limit.clearance(DRUM)),
+        "up to 0.0828 m wider than their",
+    ),
     "margin": (lambda r: lw.plan(r, START, GOAL, subject_to=lw.limit.clearance([POST], 0.5)), "more than the margin"),
     "number": (lambda r: lw.limit.clearance([POST], "wide"), "clearance margin"),
     "shape": (lambda r: lw.limit.clearance(["post"]), "expected shapes or height fields"),

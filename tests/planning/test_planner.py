@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import signal
 import time
 
@@ -128,6 +129,18 @@ def test_curves_and_channels(rr, tmp_path):
     motion = read(file, rr)
     np.testing.assert_allclose(motion.q[-1], GOAL, atol=1e-12)
     assert np.diff(motion.t).max() == pytest.approx(0.004)
+
+
+def test_no_motion_is_said_to_be_better_than_the_one_that_is_returned(rr):
+    plan = lw.plan(rr, START, GOAL, subject_to=lw.limit.reaction("joint2", force=0.1))
+    assert plan.status == "infeasible"
+    least = float(re.search(r"less than (\S+) % beyond", plan.summary)[1])
+    assert least <= 100.0 * plan.largest_violation.violation * 1.005  # of three digits
+
+
+def test_no_times_have_no_rows(rr):
+    plan = fastest(rr, control_points=10)
+    assert [x([]).shape for x in (plan.q, plan.qdd, plan.tau)] == [(0, 2)] * 3
 
 
 def test_before_and_after_it_stands(rr):
@@ -271,6 +284,13 @@ MISTAKES = {
     "function": (lambda r: lw.plan(r, START, GOAL, lw.cost.function(lambda p: math.sin(p.q[0]))),
                  "function: expected a function"),
     "values": (lambda r: lw.plan(r, START, GOAL, lw.cost.function(lambda p: p.q)), "function: expected an expression"),
+    "many points": (lambda r: fastest(r, control_points=10**6), "control_points: .* up to 1000"),
+    "several values": (lambda r: lw.plan(r, START, GOAL, subject_to=lw.limit.function(lambda p: p.q, upper=3.0)),
+                       "function: expected an expression"),
+    "no quantity": (lambda r: lw.plan(r, START, GOAL, subject_to=lw.limit.function(lambda p: p.speed, upper=3.0)),
+                    "function: expected a function of a point"),
+    "degrees": (lambda r: lw.plan(r, START, [90.0, 0.0], subject_to=lw.limit.joints(position={"joint1": (-3, 3)})),
+                r"outside of its limits -3 to 3 \(rad or m\)"),
     "base": (lambda r: lw.plan(r, START, GOAL, subject_to=base_motion(lambda t: (np.zeros(6),) * 2)),
              "fixed duration"),
 }  # fmt: skip
@@ -281,6 +301,26 @@ def test_mistakes_are_answered(rr, name):
     call, message = MISTAKES[name]
     with pytest.raises(lw.LinkwiseError, match=message):
         call(rr)
+
+
+@pytest.mark.parametrize(("name", "base"), [("gough_stewart", "fixed"), ("arm7", "floating")])
+def test_a_quaternion_of_zeros_is_refused(name, base):
+    robot = lw.load(name, base=base)
+    with pytest.raises(lw.InputError, match="goal: expected quaternions x, y, z, w that are not zero"):
+        lw.plan(robot, robot.q(), np.zeros(robot.nq), duration=1.0)
+
+
+def test_a_guess_that_is_much_too_long_does_not_bound_the_time(rr):
+    """A free duration stays near its guess in a solve; a motion that stands at this bound is solved again below it."""
+    assert abs(fastest(rr, guess=200.0).duration - fastest(rr).duration) < 1e-6
+
+
+def test_a_robot_that_nothing_asks_to_move_is_said(rr):
+    for goal in (START, None):
+        plan = lw.plan(rr, START, goal)
+        assert plan.converged
+        assert plan.notes == ("the robot stands still: start and goal are the same, or one of them is free",)
+    assert not fastest(rr).notes
 
 
 def test_a_solver_that_is_not_installed(rr, monkeypatch):

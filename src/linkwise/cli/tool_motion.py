@@ -68,6 +68,8 @@ class ToolMotion:
 
         if self.line is not None and self.by is not None:
             raise click.UsageError("expected --line or --by, got both")
+        if self.arc is not None and self.line is None and self.by is None:
+            raise click.UsageError("--arc: expected --line or --by beside it, the end of the arc, got neither")
         if self.line is not None:
             return {"to": self.line if self.rpy is None else Pose.of(self.line, rpy=self.rpy)}
         by = self.by or (0.0, 0.0, 0.0)

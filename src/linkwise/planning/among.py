@@ -47,6 +47,7 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
     status, message, spent, rounds = "gave up", "", 0.0, 0
     while rounds < ROUNDS:
         rounds += 1
+        whole = problem.next_variables(whole, curve)
         variables = whole.within(curve, radius)
         active = [a | b for a, b in zip(problem.active(curve), extra, strict=True)]
         program = problem.program(variables, grid, active)
@@ -75,7 +76,7 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
             continue
         if answer.status == "converged" and largest.violation <= how.tolerance:
             missed = _missed(problem, curve)
-            if not any(missed):
+            if not any(missed) and problem.next_variables(whole, curve) is whole:
                 status = "converged"
                 break
             extra = [a | b for a, b in zip(extra, missed, strict=True)]

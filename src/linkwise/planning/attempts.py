@@ -174,6 +174,10 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
         if status != "converged" and good is not None and not how.monitor.reason:
             break
         found = Solution(problem, curve, status, message, program, duals, largest, k, name)
+        wider = problem.next_variables(variables, curve)
+        if status == "converged" and wider is not variables:
+            variables = wider
+            continue
         good = found if status == "converged" and largest.violation <= how.tolerance else good
         if status != "converged" or largest.violation <= FINE * how.tolerance or not how.refine:
             break

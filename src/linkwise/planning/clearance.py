@@ -214,6 +214,17 @@ class NearSamples(Samples):
         return [(s, every[k]) for s, k in zip(self.s.tolist(), owners, strict=True)]
 
 
+def _covered(near: Nearness, a: str, b: str) -> str:
+    """What is said of two volumes that overlap, where they are wider than what they stand for."""
+    wider = sum(cover.error for name, cover in near.scene.covers.items() if name in (a, b))
+    if not wider:
+        return ""
+    return (
+        f" The volumes that cover them are up to {wider:.3g} m wider than their shapes, so they may be clear in truth:"
+        " give them collision shapes that fit better, such as boxes."
+    )
+
+
 class Near:
     """What a constraint of clearance asks of a motion on a spline.
 
@@ -239,6 +250,7 @@ class Near:
                     f" {which}, a smaller margin, or ignore=[({a!r}, {b!r})]."
                     if distances[k] >= 0.0
                     else f"{which}: {a!r} and {b!r} {how}. Choose another {which}, or ignore=[({a!r}, {b!r})]."
+                    + _covered(near, a, b)
                 )
             self.slack = min(self.slack, 0.5 * left)
 

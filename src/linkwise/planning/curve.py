@@ -16,6 +16,8 @@ from linkwise.errors import InputError
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
+MOST = 1000  # control points of a joint: a matrix of them has as many rows and columns
+
 
 @dataclass(frozen=True)
 class Basis:
@@ -33,7 +35,8 @@ class Basis:
     def uniform(cls, degree: Any, count: Any) -> Basis:
         """The basis of `count` control points whose breaks are evenly spread."""
         whole(degree, "degree", 1, 9)
-        whole(count, "control_points", degree + 1, expected=f"a whole number above the degree {degree}, 10 to 40")
+        expected = f"a whole number above the degree {degree} and up to {MOST}, best 10 to 40"
+        whole(count, "control_points", degree + 1, MOST, expected)
         return cls(degree, tuple(np.linspace(0.0, 1.0, count - degree + 1).tolist()))
 
     @property
@@ -127,7 +130,7 @@ class Curve:
         values = self.basis.matrix(s, order) @ self.points / self.duration**order
         if order:
             values[np.abs(share - s) > 1e-9] = 0.0
-        return values.reshape(*times.shape, -1)
+        return values.reshape(*times.shape, self.points.shape[1])
 
     def with_basis(self, basis: Basis) -> Curve:
         """The curve of another basis that is nearest to this one; the same where the basis is finer."""

@@ -122,7 +122,7 @@ class PointKernel:
         values: list[Any] = []
         for group, end in zip(self.rows, accumulate(widths), strict=True):
             point.data = data[1 + end - group.width : 1 + end]
-            values += _values(group, point)
+            values += values_of(group, point)
         found = [lift(graph, v) for v in values]
         whole = _slopes(found, [*z, t], point.known_slopes()) if found else []
         return Traced(graph, z, data, t, found, [row[:-1] for row in whole], [row[-1] for row in whole])
@@ -261,7 +261,7 @@ def _slopes(values: Sequence[Node], wrt: Sequence[Node], known: Mapping[Node, Se
     return found
 
 
-def _values(group: Rows, point: Point) -> list[Any]:
+def values_of(group: Rows, point: Point) -> list[Any]:
     """The expressions of a group, as many as it has names."""
     try:
         found = group.function(point)

@@ -13,6 +13,7 @@ from linkwise.planning.curve import Array
 from linkwise.planning.drives import drives_of, too_weak
 from linkwise.planning.ends import DERIVATIVES, State
 from linkwise.planning.guess import nearby
+from linkwise.planning.kernels import values_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.rows import RowName, Rows, beyond
 
@@ -82,7 +83,7 @@ def _rows_at(problem: Problem, groups: Sequence[Rows], end: _End, free: float) -
     found = []
     for group in groups:
         point.data = group.data(np.array([end.s]))[0].tolist() if group.data else []
-        found.append(np.array(group.function(point), dtype=float))
+        found.append(np.array(values_of(group, point), dtype=float))
     return found
 
 

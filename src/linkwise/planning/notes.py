@@ -6,12 +6,19 @@ import numpy as np
 
 from linkwise.planning.drives import drives_of
 from linkwise.planning.free_base import left_on_base
+from linkwise.planning.problem import STILL
 from linkwise.planning.result import Plan
 
 
 def notes_of(plan: Plan) -> tuple[str, ...]:
     """What was neglected and how much that is, and what a base that floats feels."""
-    return tuple(note for note in (_neglected(plan), left_on_base(plan)) if note)
+    return tuple(note for note in (_unmoved(plan), _neglected(plan), left_on_base(plan)) if note)
+
+
+def _unmoved(plan: Plan) -> str:
+    """That nothing asks for a motion: a goal may have been forgotten."""
+    still = np.ptp(plan.curve.points, axis=0).max() <= STILL
+    return "the robot stands still: start and goal are the same, or one of them is free" if still else ""
 
 
 def _neglected(plan: Plan) -> str:

@@ -61,6 +61,8 @@ def given(robot: Robot, value: Any, what: str) -> Given:
         x = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         x = np.zeros(0)
+    if x.shape == (robot.nq,) and any(not x[s.quaternion].any() for s in robot.slots.values() if s.quaternion):
+        raise InputError(f"{what}: expected quaternions x, y, z, w that are not zero, got zeros.")
     if x.shape == (robot.nq,) and np.isfinite(x).all():
         return Given(x, None, False)
     if x.shape == (every.nq,) and np.isfinite(x).all():

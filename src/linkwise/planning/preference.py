@@ -76,6 +76,8 @@ def preference(robot: Robot, problem: PoseProblem, given: Any, what: str) -> Pre
         return Preference(robot, problem, middle, known / half**2, given == "manipulability")
     if isinstance(given, Mapping):
         at, named = robot.q(given), np.zeros(robot.nq)
+        if not np.isfinite(at).all():
+            raise InputError(f"{what} prefer: expected finite positions by joint, got {dict(given)!r}.")
         for name in given:
             slot = robot.slots[name]
             named[slot.q : slot.q + slot.nq] = 1.0

@@ -14,7 +14,7 @@ from linkwise.motion.environment import Environment
 from linkwise.planning.chart import Chart, chart_of
 from linkwise.planning.clearance import Near
 from linkwise.planning.contact_rows import contact_rows
-from linkwise.planning.curve import Array, Basis
+from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.ends import Ends, State, ends
 from linkwise.planning.free_base import free_base_rows
 from linkwise.planning.joint_limits import STRICT
@@ -32,6 +32,7 @@ FINER = 8  # times the grid on which a motion is judged
 CALM = 1e-6  # of the duration: what a motion that jerks for nothing costs, in a problem of time alone
 DAMPING = 1e-4  # of second derivatives where contacts stand
 REACH = 30.0  # a free duration stays within this factor of the guess
+STILL = 1e-9  # rad or m; a motion that goes no farther stands still, and nothing bounds its time
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,11 +128,15 @@ class Problem(Transcription):
         found = replace(self._objective(self.minimize), damping=DAMPING if self.chart.stances else 0.0)
         if found.integrals or found.wholes:
             return found
-        ends = self.ends.fixed[[0, -1], : self.chart.moving]
-        size = float(np.nan_to_num(np.ptp(ends, axis=0)).max(initial=0.0)) or 1.0
         weight = CALM * found.time if self.duration is None else 1.0
         positions = (np.arange(self.chart.n) < self.chart.moving).astype(float)
-        return replace(found, pulls=(Calm.of(self.basis, size, weight, positions),))
+        return replace(found, pulls=(Calm.of(self.basis, self.way or 1.0, weight, positions),))
+
+    @property
+    def way(self) -> float:
+        """How far the joint that goes farthest has to go from the start to the goal, where both are given."""
+        ends = self.ends.fixed[[0, -1], : self.chart.moving]
+        return float(np.nan_to_num(np.ptp(ends, axis=0)).max(initial=0.0))
 
     @cached_property
     def near(self) -> list[Near]:
@@ -176,6 +181,11 @@ class Problem(Transcription):
             self.basis, self.chart.n, np.append(lower.ravel(), shortest), np.append(upper.ravel(), longest)
         )
 
+    def next_variables(self, variables: Variables, curve: Curve) -> Variables:
+        """The variables of a next solve: a duration that only the guess keeps from being shorter may be shorter."""
+        held = self.longest is None and variables.edge(curve.duration) == "shortest"
+        return self.variables(curve.duration) if held and self.way > STILL else variables
+
     def _check_ends(self, fixed: Any, lower: Array, upper: Array) -> None:
         out = fixed & ((self.ends.fixed < lower - 1e-9) | (self.ends.fixed > upper + 1e-9))
         if out.any():
@@ -184,7 +194,7 @@ class Problem(Transcription):
             at = self.ends.fixed[k, j] + 0.0  # no minus before a zero
             raise InputError(
                 f"{which}: joint {self.chart.names[j]!r} is to be at {at:g}, outside of its limits"
-                f" {lower[k, j]:g} to {upper[k, j]:g}. Choose another {which}."
+                f" {lower[k, j]:g} to {upper[k, j]:g} (rad or m). Choose another {which}."
             )
 
 

@@ -104,7 +104,7 @@ class Plan(Sampled):
         """What was tried in vain, and what to try."""
         starts = self.facts.get("starts", 1)
         if self.status == "infeasible":
-            least = 100.0 * self.facts["least_violation"]
+            least = 100.0 * min(self.facts["least_violation"], self.largest_violation.violation)
             yield f"from {starts} starts no motion was found that is less than {least:.3g} % beyond some limit"
             yield "try larger limits, a longer duration, another start or goal, or a guess"
         elif self.status == "gave up":

@@ -115,8 +115,9 @@ def _frame(robot: Robot, frame: str | None) -> str:
     if frame is None:
         frame = names[0] if len(names) == 1 else "tool"
         if frame not in names and frame not in {link.name for link in robot.links}:
-            raise InputError(f"move frame: expected the name of a frame or link, got none. Give frame=...; there are"
-                             f" {', '.join(names) or robot.links[-1].name}.")  # fmt: skip
+            last = {link.name for link in robot.links} - {joint.parent for joint in robot.joints}
+            raise InputError(f"move frame: expected the name of a frame or link, got none. Give frame=..., such as"
+                             f" {' or '.join([*names, *sorted(last - set(names))])}.")  # fmt: skip
     robot.frame(frame)
     return frame
 

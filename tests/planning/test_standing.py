@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 
 import linkwise as lw
-from examples.standing import EDGE, RISE, STILL, climb, kept, lift, push, shift, sit, solo, squat, talos, trot
+from examples.standing import EDGE, FEET, RISE, STILL, climb, kept, lift, push, shift, sit, solo, squat, talos, trot
 from linkwise.planning import Plan
 from support.pinocchio_bridge import example, from_pin_tau, model, to_pin_q, to_pin_v
 
@@ -101,3 +101,13 @@ def test_a_person_climbs_a_step() -> None:
         share = (EDGE - heel[over, 0]) / (toe - heel)[over, 0]
         assert (heel[over, 1] + share * (toe - heel)[over, 1] > RISE + 2e-3).all()
         assert T[-1, 1, 3] == pytest.approx(RISE + 0.075, abs=1e-6)
+
+
+def test_two_point_feet_cannot_keep_a_quadruped_from_falling() -> None:
+    """What tips over about the line between two points is left on the base, and the plan does not call that done."""
+    robot, start = solo()
+    limits = [lw.limit.joints(velocity=20.0, effort=3.0), *(lw.limit.contact(name) for name in FEET[:2])]
+    cost = lw.cost.effort() + 1e-4 * lw.cost.jerk()
+    plan = lw.plan(robot, start, lw.planning.State(), cost, limits, duration=0.6, control_points=10, progress=False)
+    assert plan.status == "gave up"
+    assert "a third contact" in plan.summary

@@ -29,6 +29,7 @@ LABELS = ("free base force", "free base fall", "free base momentum")
 AXES = ("x", "y", "z")
 NONE = 1e-9  # of the largest singular value: what is none
 WEAK = 1e-3  # the same of forces of contacts: what two points nearly on a line hold by forces without measure is left
+HELD = 1e-2  # weights, or weights times a metre, that contacts may leave on the base
 STEPS, CLOSE = 20, 1e-9  # of Newton's method towards a first motion, and how small its last one is
 
 
@@ -131,13 +132,16 @@ def settled(problem: Problem, curve: Curve) -> Curve:
     return Curve(curve.basis, points, curve.duration)
 
 
-def _left_by_contacts(left: Array, chart: Chart) -> str:
-    """What contacts cannot hold, such as points on one line, or where none stands."""
-    weight = chart.stances[0].weight
+def is_held(plan: Any) -> bool:
+    """Whether contacts hold the robot, but for a little that splines leave; two points cannot hold what tips over."""
+    return not plan.chart.stances or max(_left_by_contacts(plan)) < HELD * plan.chart.stances[0].weight
+
+
+def _left_by_contacts(plan: Any) -> tuple[float, float]:
+    """The largest force and moment that contacts cannot hold, such as points on one line, or where none stands."""
+    left = plan.base_wrench(plan.times())
     force, moment = (float(np.sqrt((left[:, k] ** 2).sum(axis=1)).max()) for k in (slice(0, 3), slice(3, 6)))
-    if max(force, moment) < 1e-6 * weight:
-        return ""
-    return f"contacts cannot hold all: splines leave a force of {force:.2g} N and a moment of {moment:.2g} N m at most"
+    return force, moment
 
 
 def left_on_base(plan: Any) -> str:
@@ -146,7 +150,12 @@ def left_on_base(plan: Any) -> str:
         return ""
     t = plan.times()
     if plan.chart.stances:
-        return _left_by_contacts(plan.base_wrench(t), plan.chart)
+        force, moment = _left_by_contacts(plan)
+        if max(force, moment) < 1e-6 * plan.chart.stances[0].weight:
+            return ""
+        much = "" if is_held(plan) else ", which is too much: give a sole, a third contact, or more control_points"
+        left = f"a force of {force:.2g} N and a moment of {moment:.2g} N m at most{much}"
+        return f"contacts cannot hold all: splines leave {left}"
     left, size = plan.base_wrench(t), plan.base_wrench(t, held=True)
     parts = []
     for what, unit, k in (("force", "N", slice(0, 3)), ("moment", "N m", slice(3, 6))):

@@ -16,6 +16,7 @@ from linkwise.planning import solvers
 from linkwise.planning.attempts import Attempts, How
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.curve import Array
+from linkwise.planning.free_base import is_held
 from linkwise.planning.notes import notes_of
 from linkwise.planning.program import Program
 from linkwise.planning.result import Plan
@@ -109,6 +110,8 @@ def plan(
     finally:
         monitor.done()
     result = result_of(found, clock.monotonic() - began)
+    if result.converged and not is_held(result):
+        result = replace(result, status="gave up")
     return replace(result, notes=notes_of(result))
 
 

@@ -134,3 +134,18 @@ def test_what_is_neglected_is_said(tmp_path):
 def _damped():
     drive = lw.Drive(gear=10.0, stiffness=300.0, damping=0.2)
     return [dataclasses.replace(j, drive=drive, armature=0.02) for j in lw.load("rr").joints if j.nv]
+
+
+def test_positions_are_ends_at_which_motors_rest_too() -> None:
+    """At both ends the robot stands still: springs hold gravity alone, and motors do not move."""
+    robot = elastic(3e2)
+    plan = lw.plan(robot, [0.0, -2.0], [1.0, -1.0], subject_to=lw.limit.joints("effort"), progress=False)
+    assert plan.converged, plan.summary
+    ends = np.array([0.0, plan.duration])
+    assert np.abs(plan.qdd(ends)).max() < 1e-9
+    assert np.abs(plan.qddd(ends)).max() < 1e-6
+    still = lw.compile(robot.rigid()).gravity_forces(plan.q(ends)[:, :2]) / 3e2
+    np.testing.assert_allclose(np.abs(plan.deflection(ends)), np.abs(still), atol=1e-9)
+    free = lw.plan(robot, lw.planning.State([0.0, -2.0]), lw.planning.State([1.0, -1.0]), progress=False,
+                   subject_to=lw.limit.joints("effort"))  # fmt: skip
+    assert free.duration < plan.duration

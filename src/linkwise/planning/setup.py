@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from linkwise.errors import InputError
 from linkwise.motion.environment import Environment
 from linkwise.planning.contact import Contact, space, with_contacts
 from linkwise.planning.drives import check_driven, drives_of
-from linkwise.planning.ends import state_of
+from linkwise.planning.ends import State, state_of
 from linkwise.planning.former_base import base_of
 from linkwise.planning.joint_limits import with_own_limits
 from linkwise.planning.necessary import check_possible
@@ -44,7 +45,7 @@ def problem_of(
     terms = Sum.of(time() if minimize is None else minimize)
     seconds, between = _duration(duration)
     whole(points, "points", 1)
-    begin, end = state_of(start, "start"), state_of(goal, "goal")
+    begin, end = (_at_rest(robot, state_of(x, which)) for x, which in ((start, "start"), (goal, "goal")))
     stands = any(isinstance(c, Contact) for c in constraints)
     chart, begin, end = ends_of(robot, begin, end, [c.ranges(robot) for c in constraints], stands)
     chart = with_contacts(chart, constraints, begin, end, base_motion)
@@ -63,6 +64,13 @@ def problem_of(
             f" {problem.orders - 1} of positions, got {basis.degree}, a curve on which it is zero."
         )
     return problem
+
+
+def _at_rest(robot: Robot, state: State | None) -> State | None:
+    """An end at which a robot stands: its motors behind springs stand too, and springs hold the load alone."""
+    if state is None or not (state.stands and drives_of(robot).levels):
+        return state
+    return replace(state, qdd=0.0 if state.qdd is None else state.qdd, qddd=0.0 if state.qddd is None else state.qddd)
 
 
 def degree_of(robot: Robot) -> int:

@@ -4,6 +4,7 @@ import glob
 import re
 import shlex
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -56,6 +57,13 @@ def files(folder, request, monkeypatch):
     for seed, name in enumerate(("measured.csv", "monday.csv", "tuesday.csv", "other.csv", "with_load.csv")):
         log = lw.identification.simulated_log(robot, 10.0, seed=seed)
         log.save(name)
+    s = lw.motion.smooth(log)
+    felt = lw.compile(robot).wrench_at("tool")(s.q, s.qd, s.qdd)
+    replace(s.log, wrenches={"tool": felt}).save("with_sensor.csv")
+    body, still = lw.load("walker.urdf", base="floating"), np.zeros((len(s.q), 6))
+    q, qd, qdd = np.hstack([still, still[:, :1] + 1.0, s.q]), np.hstack([still, s.qd]), np.hstack([still, s.qdd])
+    plate = lw.compile(body).inverse_dynamics(q, qd, qdd)[:, :6]
+    lw.motion.Log(body, s.log.t, q).with_plate("base", plate, at=(0.0, 0.0, 0.0)).save("plates.csv")
     amps = {f"{word}_{k}": x[:, k] for word, x in (("angle", log.q), ("amp", log.tau)) for k in range(3)}
     write("odd.csv", {"t": log.t} | amps)
     for name, values in (("time", log.t), ("positions", log.q), ("torques", log.tau)):

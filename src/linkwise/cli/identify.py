@@ -128,7 +128,7 @@ def identify(
       linkwise identify arm.urdf measured.csv -o new.toml --validate other.csv --report fit.html
       linkwise identify arm.urdf monday.csv tuesday.csv --friction viscous,coulomb,stribeck --json
       linkwise identify arm.urdf with_load.csv --payload tool
-      linkwise identify arm.urdf with_sensor.csv --sensor hand --drift 60
+      linkwise identify arm.urdf with_sensor.csv --sensor tool --drift 60
       linkwise identify walker.urdf plates.csv --base floating
       linkwise identify arm.urdf odd.csv --column 'angle_*=q' --column 'amp_*=current' --gain '*=1'
       linkwise identify arm.urdf q=positions.txt tau=torques.txt --rate 250 --coupled shoulder+elbow

@@ -76,6 +76,9 @@ def test_files_without_a_header_say_what_they_may_be(tmp_path):
     log = read_log(tmp_path / "a.csv", ARM, columns=forms)
     assert log.tau is None
     assert "temperature.1" in log.others
+    log = read_log(tmp_path / "a.csv", ARM, columns=["t", "q", ...])
+    assert log.tau is None
+    assert list(log.others) == [f"column {k}" for k in range(2 + N, 2 + 2 * N)]
     np.savetxt(tmp_path / "t.csv", T, fmt="%.12g")  # whose first line is 0
     for form in (np.transpose, np.ravel, np.asarray):
         for name, values in (("q", Q), ("tau", 3.0 * Q)):

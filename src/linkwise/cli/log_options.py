@@ -47,7 +47,7 @@ OPTIONS = (
         multiple=True,
         metavar="PATTERN=CHANNEL",
         help="What a column is: 'actual_q_*=q'. * runs over the joints; 'q7=none' leaves one out. May be repeated. For"
-        " a file without a header all channels in their order: t,q,qd,tau.",
+        " a file without a header all channels in their order: t,q,qd,tau; '...' at the end leaves the rest out.",
     ),
     click.option(
         "--unit",

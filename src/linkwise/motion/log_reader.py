@@ -28,7 +28,7 @@ def read_log(
     source: Any,
     robot: Robot | None = None,
     *,
-    columns: Mapping[str, str | None] | Sequence[str | None] | None = None,
+    columns: Mapping[str, str | None] | Sequence[Any] | None = None,
     units: Mapping[str, Any] | None = None,
     counts: Any = None,
     gains: Any = None,
@@ -49,7 +49,7 @@ def read_log(
             "stamp": "t", "ft.z": "wrench.tool.fz"}; `*` runs over the joints, by name or in the robot's order; None
             leaves a column out. Columns `t`, `q.elbow`, `qd.elbow`, `tau.elbow`, `current.elbow` need no mention, and
             common spellings are guessed. For files without a header the channels in order: ["t", "q", "tau"], in
-            which None is a column to leave out.
+            which None is a column to leave out, and `...` at the end all that follow.
         units: by channel or column: "deg", "rpm", "turn", "ticks", "mA", "mm", "ms", "us", "ns", ...; or a factor, one
             for each column, or a matrix that takes the file's columns to ours, as for a coupled wrist. A name in the
             file may also end in its unit, as `q.elbow [deg]`.

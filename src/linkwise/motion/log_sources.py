@@ -99,7 +99,7 @@ def _nameless(table: Table, robot: Robot) -> InputError:
     return InputError(
         f"{table.source}: expected a header with the names of its {count} columns, got none.{fits} Say what they are,"
         f" in their order, as in columns={list(form)}, in a command --column {','.join(form)}; single columns are named"
-        " as in q.elbow, and those to leave out None or none."
+        " as in q.elbow, and those to leave out None or none; `...` at the end leaves the rest out."
     )
 
 
@@ -154,9 +154,11 @@ def _ordered(table: Table, robot: Robot, options: Options) -> Table:
     Numbers in a single column may also be those of a channel's columns, instant by instant.
     """
     names: list[str] = []
-    for k, key in enumerate(options.columns):
-        if key is None or key == "none":
-            names.append(f"column {k + 1}")
+    for key in options.columns:
+        if key in (None, "none"):
+            names.append(f"column {len(names) + 1}")
+        elif key in (..., "..."):
+            names += [f"column {k}" for k in range(len(names) + 1, len(table.columns) + 1)]
         elif key in CHANNELS:
             names += channel_names(robot, key)
         else:
@@ -169,6 +171,6 @@ def _ordered(table: Table, robot: Robot, options: Options) -> Table:
     if len(values) != len(names):
         raise table.error(
             f"expected {len(names)} columns, {listing(names, 8)}, got {len(values)}."
-            " Say in `columns` what they are, in their order."
+            " Say in `columns` what they are, in their order; `...` at the end leaves the rest out."
         )
     return replace(table, columns=dict(zip(names, values, strict=True)), faults={}, lines=(), header=0)

@@ -59,7 +59,7 @@ def read_log(
         gap: the longest pause in s that is filled by interpolation; at longer ones the log is split into runs.
         mend: shift measured velocities by the delay that they have behind the positions; stamps are mended anyway.
     """
-    named = isinstance(columns, (list, tuple)) and all(isinstance(name, str | None) for name in columns)
+    named = isinstance(columns, (list, tuple)) and all(isinstance(x, str | None) or x is ... for x in columns)
     if not (columns is None or named or isinstance(columns, Mapping)):
         raise InputError(f"columns: expected names by pattern, or channels in order, got {columns!r}.")
     if not (units is None or isinstance(units, Mapping)):

@@ -141,7 +141,7 @@ def crouch() -> Plan:
 
 def test_a_leg_crouches(crouch: Plan) -> None:
     """It converges; the foot stays; friction, pressure and momentum hold on a fine grid."""
-    assert crouch.converged, crouch.words
+    assert crouch.converged, crouch.summary
     t, robot = np.linspace(0.0, 0.8, 801), crouch.robot
     T = lw.compile(robot).pose(crouch.q(t), "sole")
     assert np.abs(T[:, :3, 3] - T[0, :3, 3]).max() < 6e-4
@@ -158,7 +158,7 @@ def test_a_leg_crouches(crouch: Plan) -> None:
 def test_solvers_agree(crouch: Plan) -> None:
     robot, q = hopper()
     other = lw.plan(robot, q, lw.planning.State(), COST, one_leg(), duration=0.8, control_points=10, solver="uno")
-    assert other.converged, other.words
+    assert other.converged, other.summary
     assert other.objective == pytest.approx(crouch.objective, rel=1e-4)
 
 
@@ -240,6 +240,8 @@ def test_words(tmp_path: object) -> None:
 
     with pytest.raises(UnknownNameError, match="heel"):
         planned(lw.limit.contact("heel"))
+    with pytest.raises(InputError, match="normal: expected a direction"):
+        lw.limit.contact("sole", normal=(0.0, 0.0, 0.0))
     with pytest.raises(InputError, match="floating"):
         planned(lw.limit.contact("link2"), machine=lw.load("rr"), start=[0.0, 0.0])
     with pytest.raises(InputError, match="control_points"):

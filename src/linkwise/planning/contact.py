@@ -106,6 +106,8 @@ def contact(
     what = f"contact {frame!r}"
     if not isinstance(frame, str):
         raise InputError(f"contact: expected the name of a frame or link, got {frame!r}.")
+    if normal is not None and not np.any(vector(normal, f"{what} normal")):
+        raise InputError(f"{what} normal: expected a direction, from the ground towards the robot, got {normal!r}.")
     phases = _phases(during, what)
     return Contact(
         frame, phases, _places(at, len(phases), what), None if sole is None else _numbers(sole, what),

@@ -1,6 +1,7 @@
 """What every test shares: a private cache of kernels, and golden files that `pytest --update` rewrites."""
 
 import os
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +18,10 @@ GOLDEN = Path(__file__).parent / "golden"
 settings.register_profile("linkwise", deadline=None, derandomize=True, max_examples=100)
 settings.register_profile("explore", deadline=None, max_examples=3000)  # pytest --hypothesis-profile=explore
 settings.load_profile("linkwise")
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # a shell's background job, whose processes would all ignore Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

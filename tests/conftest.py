@@ -18,9 +18,7 @@ GOLDEN = Path(__file__).parent / "golden"
 settings.register_profile("linkwise", deadline=None, derandomize=True, max_examples=100)
 settings.register_profile("explore", deadline=None, max_examples=3000)  # pytest --hypothesis-profile=explore
 settings.load_profile("linkwise")
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # a shell's background job, whose processes would all ignore Ctrl-C
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a background job of a shell all processes ignore Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -136,6 +136,8 @@ def bounded(command: click.Command, name: str, line: list[str]) -> list[str]:
     known = [o for p in command.params for o in p.opts]
     if name == "bench":
         return [*line, "--nonsense"]
+    if name == "show":
+        return [*line, "--time", "0.3", "--no-browser"]
     if "--time-limit" in known:
         line += ["--time-limit", "0.2"]
     return [*line, "--solver", "scipy"] if name == "walk" else line

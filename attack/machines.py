@@ -14,6 +14,7 @@ import linkwise as lw
 from linkwise.backend import arrays
 from linkwise.errors import LinkwiseError
 from linkwise.kernel.dynamics import Dynamics
+from linkwise.kernel.kernel import Kernel
 from support.arms import arm
 
 KINDS = (("revolute", "prismatic"), ("revolute",), ("revolute", "floating"), ("prismatic", "continuous"))
@@ -90,7 +91,7 @@ class Zoo:
             kernel = getattr(lw.compile(robot, **given), member)
         except LinkwiseError:  # elastic questions to a rigid robot, and the like
             return None
-        return Subject(kernel, arrays.function(kernel.program))
+        return Subject(kernel, arrays.function(kernel.program)) if isinstance(kernel, Kernel) else None
 
 
 def states(robot: lw.Robot, rng: np.random.Generator, size: float = 1.0) -> list[np.ndarray]:

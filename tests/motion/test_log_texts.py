@@ -128,3 +128,8 @@ def test_other_numbers_of_joints_are_said():
         lw.InputError, match=rf"are 5, but the robot has 6 joints. Lock .*robot.lock\(\['{ARM.names[-1]}'\]"
     ):
         read_log(less, ARM)
+
+
+def test_a_name_that_no_file_can_have_is_refused():
+    with pytest.raises(lw.InputError, match="expected a file that can be read"):
+        read_log("x" * 300 + ".csv", ARM)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,7 +25,7 @@ Decode = Callable[[bytes], Any]
 def is_bag(source: Any) -> bool:
     """Whether a path is that of a bag: a file by its suffix, or the folder of a ROS 2 bag."""
     path = Path(source)
-    return path.suffix.lower() in SUFFIXES or (path / "metadata.yaml").is_file()
+    return path.suffix.lower() in SUFFIXES or os.path.isfile(path / "metadata.yaml")  # False of impossible names
 
 
 def read_bag(source: Any, topics: Sequence[str] = ()) -> list[Table]:

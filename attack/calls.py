@@ -21,6 +21,7 @@ from linkwise.errors import LinkwiseError
 TRIES, QUICK, LONGEST = 60_000, 300, 60.0
 TOLERANCE = 1e-6  # of the largest number in a row: orders of operations differ, and mass matrices are ill-conditioned
 BATCHES = ((), (), (1,), (2,), (5,), (7,), (2, 3), (1, 4), (0,), (3, 0), (0, 2), (65,), (300,), (1030,), (2, 1, 3))
+SINGULAR = 1e12  # platforms on whole numbers stand where their drives hold nothing, and rounding decides their forces
 ROWS = 3  # that are judged
 
 
@@ -92,6 +93,8 @@ def judged(
         for r, e, name in zip(results, expected, subject.kernel.outputs, strict=True):
             r, single = np.asarray(r)[row], np.asarray(r).dtype == np.float32
             if gross and not np.abs(np.asarray(e)).max(initial=0.0) < 1e30:
+                continue
+            if min(np.abs(np.asarray(x)).max(initial=0.0) for x in (r, e)) > SINGULAR:
                 continue
             verdicts.append(same(r, e, 1e-5 if single else TOLERANCE, f"{subject.name} {name} of row {row}"))
     return worst(verdicts)

@@ -55,6 +55,9 @@ def said(message: str, names: Sequence[str]) -> Verdict:
     return CLEAR
 
 
+ROUNDED = 1e-16  # an angle of zero may be one of so much by another order of operations
+
+
 def same(found: Any, expected: Any, tolerance: float, what: str = "result") -> Verdict:
     """Whether numbers are those of a witness, by the largest of them; where one has NaN, so has the other."""
     found, expected = np.asarray(found, float), np.asarray(expected, float)
@@ -67,7 +70,7 @@ def same(found: Any, expected: Any, tolerance: float, what: str = "result") -> V
     size = np.abs(expected).max(initial=0.0)
     with np.errstate(all="ignore"):
         error = np.where(found == expected, 0.0, np.abs(found - expected)).max(initial=0.0)
-    if not error <= tolerance * max(size, np.finfo(float).tiny):
+    if not error <= max(tolerance * size, ROUNDED):
         return Verdict("wrong", f"{what} differs by {error:.3g} of {size:.3g}")
     return CLEAR
 

@@ -131,5 +131,6 @@ def test_other_numbers_of_joints_are_said():
 
 
 def test_a_name_that_no_file_can_have_is_refused():
-    with pytest.raises(lw.InputError, match="expected a file that can be read"):
-        read_log("x" * 300 + ".csv", ARM)
+    for suffix in (".csv", ".bag", ".mcap"):
+        with pytest.raises(lw.InputError, match="expected a file that can be read"):
+            read_log("x" * 300 + suffix, ARM)

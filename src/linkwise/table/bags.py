@@ -42,7 +42,7 @@ def read_bag(source: Any, topics: Sequence[str] = ()) -> list[Table]:
     otherwise = "expected a ROS bag or an MCAP file, got something else, or a part of it."
     rows: dict[str, list[tuple[int, dict[str, float]]]] = {}
     with ExitStack() as stack:
-        if not path.is_dir():  # a pipe or a device is refused before it is opened
+        if not os.path.isdir(path):  # a pipe or a device is refused before it is opened
             stack.enter_context(reading(path, otherwise))
         try:
             messages = _mcap(path, topics) if path.suffix.lower() == ".mcap" else _rosbags(path, topics)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -107,7 +106,7 @@ class Shape:
         Packages are looked for in ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and CMAKE_PREFIX_PATH, then in the folders above
         the robot's own file.
         """
-        return next((p for p in places(self.file, self.folder) if isfile(p)), None) if self.file else None
+        return next((p for p in places(self.file, self.folder) if os.path.isfile(p)), None) if self.file else None
 
     def seen_from(self, folder: str) -> Shape:
         """The same shape for a robot file in another folder: relative paths lead to the same files."""

@@ -58,8 +58,8 @@ def said(message: str, names: Sequence[str]) -> Verdict:
 ROUNDED = 1e-16  # an angle of zero may be one of so much by another order of operations
 
 
-def same(found: Any, expected: Any, tolerance: float, what: str = "result") -> Verdict:
-    """Whether numbers are those of a witness, by the largest of them; where one has NaN, so has the other."""
+def same(found: Any, expected: Any, tolerance: float, what: str = "result", least: float = ROUNDED) -> Verdict:
+    """Whether numbers are those of a witness, by the largest of them, or within `least`; NaN are at the same places."""
     found, expected = np.asarray(found, float), np.asarray(expected, float)
     if found.shape != expected.shape:
         return Verdict("wrong", f"{what} has shape {found.shape}, expected {expected.shape}")
@@ -70,7 +70,7 @@ def same(found: Any, expected: Any, tolerance: float, what: str = "result") -> V
     size = np.abs(expected).max(initial=0.0)
     with np.errstate(all="ignore"):
         error = np.where(found == expected, 0.0, np.abs(found - expected)).max(initial=0.0)
-    if not error <= max(tolerance * size, ROUNDED):
+    if not error <= max(tolerance * size, least, ROUNDED):
         return Verdict("wrong", f"{what} differs by {error:.3g} of {size:.3g}")
     return CLEAR
 

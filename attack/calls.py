@@ -21,11 +21,10 @@ from linkwise.errors import LinkwiseError
 TRIES, QUICK, LONGEST = 60_000, 300, 60.0
 TOLERANCE = 1e-6  # of the largest number in a row: orders of operations differ, and mass matrices are ill-conditioned
 BATCHES = ((), (), (1,), (2,), (5,), (7,), (2, 3), (1, 4), (0,), (3, 0), (0, 2), (65,), (300,), (1030,), (2, 1, 3))
-SPREAD = (
-    30.0  # times what the witness itself moves by between neighbouring numbers: near singular poses rounding decides
-)
-NEIGHBOURS = 5  # of the inputs that are looked at
-LOST = 0.01  # of the numbers: a witness that moves so far between neighbours tells nothing
+# near singular poses rounding decides, so there the witness is asked how far rounding of the inputs moves it
+EPS, NEIGHBOURS = 2.0**-52, 5
+SPREAD = 30.0  # times so far, results may differ
+LOST = 0.01  # of its numbers: a witness that moves further tells nothing
 ROWS = 3  # that are judged
 
 
@@ -108,10 +107,10 @@ def judged(
 
 
 def unsure(subject: Subject, name: str, row: list[Any], expected: Any) -> float:
-    """How far the witness moves when inputs become floating-point numbers beside them; infinite where that is much."""
+    """How far the witness moves when inputs move by their rounding; infinite where that is much."""
     place, some, moved = list(subject.kernel.outputs).index(name), np.random.default_rng(0), [0.0]
     for _ in range(NEIGHBOURS):
-        beside = [np.nextafter(x, some.choice([-np.inf, np.inf], np.shape(x))) for x in row]
+        beside = [x + EPS * some.choice([-1.0, 1.0], np.shape(x)) * np.maximum(np.abs(x), 1.0) for x in row]
         moved.append(np.abs(subject.several(subject.witness(*beside))[place] - expected).max(initial=0.0))
     most = np.nanmax(moved)
     return np.inf if most > LOST * np.abs(expected).max(initial=0.0) else float(most)

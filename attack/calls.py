@@ -100,20 +100,21 @@ def judged(
                 continue
             tolerance, what = 1e-5 if single else TOLERANCE, f"{subject.name} {name} of row {row}"
             verdict = same(r, e, tolerance, what)
-            if verdict.kind != "clear":
-                verdict = same(r, e, tolerance, what, SPREAD * unsure(subject, name, asked, e))
-            verdicts.append(verdict)
+            if verdict.kind != "clear" and np.isfinite(spread := unsure(subject, name, asked, np.asarray(e))):
+                verdicts.append(same(r, e, tolerance, what, SPREAD * spread))
     return worst(verdicts)
 
 
 def unsure(subject: Subject, name: str, row: list[Any], expected: Any) -> float:
-    """How far the witness moves when inputs move by their rounding; infinite where that is much."""
-    place, some, moved = list(subject.kernel.outputs).index(name), np.random.default_rng(0), [0.0]
+    """How far the witness moves when inputs move by their rounding; infinite where that is much, or NaN come or go."""
+    place, some, most = list(subject.kernel.outputs).index(name), np.random.default_rng(0), 0.0
     for _ in range(NEIGHBOURS):
         beside = [x + EPS * some.choice([-1.0, 1.0], np.shape(x)) * np.maximum(np.abs(x), 1.0) for x in row]
-        moved.append(np.abs(subject.several(subject.witness(*beside))[place] - expected).max(initial=0.0))
-    most = np.nanmax(moved)
-    return np.inf if most > LOST * np.abs(expected).max(initial=0.0) else float(most)
+        found = subject.several(subject.witness(*beside))[place]
+        if (np.isnan(found) != np.isnan(expected)).any():
+            return np.inf
+        most = max(most, float(np.nanmax(np.abs(found - expected), initial=0.0)))
+    return np.inf if most > LOST * np.nanmax(np.abs(expected), initial=0.0) else most
 
 
 def narrowed(batch: tuple[int, ...], rng: random.Random) -> tuple[int, ...]:

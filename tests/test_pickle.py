@@ -624,3 +624,14 @@ def test_an_algorithm_of_a_script(tmp_path):
     script.write_text(OWN)
     run(f"import runpy, sys; sys.argv.append({str(file)!r}); runpy.run_path({str(script)!r}, run_name='__main__')")
     assert pickle.loads(file.read_bytes())([1, 2], [3, 4]).tolist() == [3, 8]
+
+
+def test_a_robot_is_sent_without_what_follows_from_it():
+    """However much was asked of it before, and what it answers is found again."""
+    robot = lw.load("arm7")
+    fresh = pickle.dumps(robot)
+    names, theta = robot.parameter_names, robot.parameters()
+    assert pickle.dumps(robot) == fresh
+    received = pickle.loads(fresh)
+    assert received == robot and received.parameter_names == names
+    np.testing.assert_array_equal(received.parameters(), theta)

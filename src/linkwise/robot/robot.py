@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from linkwise.robot.diagnose import Diagnostic
+    from linkwise.robot.tree import Tree
 
 GRAVITY = Vec3(0.0, 0.0, -9.81)
 SHOWN = 12  # names of each sort in a `repr`
@@ -100,6 +101,10 @@ class Robot:
         set_(self, "reference", leading.reference(reference, ordered_joints))
         check_references(self)
         leading.check_robot(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle has: what the robot was made of, not what follows."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __repr__(self) -> str:
         """A few lines, however large the robot is."""
@@ -242,9 +247,7 @@ class Robot:
         """
         import numpy as np
 
-        from linkwise.robot.tree import Tree
-
-        return np.array(Tree.of(self).parameters(), dtype=float)
+        return np.array(self._tree.parameters(), dtype=float)
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
@@ -292,6 +295,12 @@ class Robot:
     def _opened(self) -> Robot:
         joints, links = uncoupled(self.joints)
         return self.replace(links=[*self.links, *links], joints=joints, loops=(), leads=(), reference=())
+
+    @cached_property
+    def _tree(self) -> Tree:
+        from linkwise.robot.tree import Tree
+
+        return Tree.built(self)
 
     @cached_property
     def couplings(self) -> tuple[Coupling, ...]:

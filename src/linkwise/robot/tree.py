@@ -43,6 +43,11 @@ class Tree:
     @classmethod
     def of(cls, robot: Robot, keep: Sequence[str] = ()) -> Tree:
         """The tree of a robot; fixed joints named in `keep` stay joints, so that the wrench through them can be had."""
+        return cls.built(robot, keep) if keep else robot._tree
+
+    @classmethod
+    def built(cls, robot: Robot, keep: Sequence[str] = ()) -> Tree:
+        """The same, walked along once more; a robot keeps its own."""
         named, robot = {k.name for k in robot.links}, robot.opened()
         links = {k.name: k for k in robot.links}
         base = Body("", robot.root.name, 0, KINDS["fixed"], Pose())

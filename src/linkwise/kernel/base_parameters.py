@@ -127,7 +127,8 @@ def grouped(
     mapping = np.zeros((len(kept), count))
     mapping[np.arange(len(kept)), kept] = 1.0
     if kept and others:
-        beta = np.linalg.lstsq(unit[:, kept], unit[:, others], rcond=None)[0]
+        Q, R = np.linalg.qr(unit[:, kept])  # they are independent, so that no singular values are needed
+        beta = np.linalg.solve(R, Q.T @ unit[:, others])
         beta[np.abs(beta) < ROUND_OFF] = 0.0
         mapping[:, others] = _rounded(beta / scale[kept][:, None] * scale[others])
     return np.array(kept, dtype=np.intp), mapping, asked & idle
@@ -162,19 +163,19 @@ def random_positions(robot: Robot, rng: np.random.Generator, rows: int) -> NDArr
 
 def _independent(unit: NDArray[np.float64], groups: Iterable[Sequence[int]]) -> list[int]:
     """Which columns span all others, taken group after group; within one the first that is not nearly dependent."""
-    Q = np.empty((unit.shape[0], 0))
+    Q = np.empty((unit.shape[0], min(unit.shape)), order="F")  # its first columns span those kept
     kept: list[int] = []
     for group in groups:
-        rest = unit[:, list(group)]
-        while True:
-            for _ in range(2):
-                rest = rest - Q @ (Q.T @ rest)
-            lengths = np.linalg.norm(rest, axis=0)
-            if not lengths.max() > DEPENDENT:
-                break
-            k = int(np.argmax(lengths >= NEARLY * lengths.max()))
+        rest, known = unit[:, list(group)], Q[:, : len(kept)]
+        for _ in range(2):
+            rest = rest - known @ (known.T @ rest)
+        while (lengths := np.linalg.norm(rest, axis=0)).max() > DEPENDENT:
+            k, known = int(np.argmax(lengths >= NEARLY * lengths.max())), Q[:, : len(kept)]
+            new = rest[:, k] - known @ (known.T @ rest[:, k])
+            Q[:, len(kept)] = new = new / np.linalg.norm(new)
             kept.append(group[k])
-            Q = np.column_stack([Q, rest[:, k] / lengths[k]])
+            for _ in range(2):
+                rest = rest - np.outer(new, new @ rest)
     return sorted(kept)
 
 

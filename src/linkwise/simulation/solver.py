@@ -263,7 +263,10 @@ class Run:
                 seen[t] = interior[0](t)
             return seen[t]
 
-        within = self._times[self._next : int(np.searchsorted(self._times, end, "right"))].tolist()
+        rows = self._times[self._next : int(np.searchsorted(self._times, end, "right"))]
+        within = rows.tolist()
+        if interior and within:
+            seen = {**dict(zip(within, interior[0](rows).T, strict=True)), **seen}
         stop = self._limits.step(state, begin, sorted({*within, end})) if self._limits else None
         stop = (self._watch(state, begin, stop[0] if stop else end) if self._events else None) or stop
         last = end if stop is None else stop[0]

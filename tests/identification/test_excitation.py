@@ -160,6 +160,14 @@ def test_elastic_drives_and_loops():
         excite(lw.load("ankle"), **QUICK)
 
 
+def test_without_limits_no_motion_of_loops_is_worse_than_a_random_one() -> None:
+    """The search runs to poses that loops cannot reach, and says so."""
+    found = excite(lw.load("fivebar"), duration=5.0, harmonics=2, tries=10, iterations=30, progress=False)
+    assert np.isfinite(found.tau(np.linspace(0.0, 5.0, 777))).all()
+    assert found.log_det >= max(found.random) - 1e-9
+    assert found.status == "converged" or "come to an end" in found.summary
+
+
 def test_loops_stay_closed_along_the_whole_motion() -> None:
     found = excite(lw.load("delta"), duration=5.0, harmonics=2, tries=4, iterations=30, time_limit=10.0, progress=False)
     assert np.isfinite(found.tau(np.linspace(0.0, 5.0, 777))).all()

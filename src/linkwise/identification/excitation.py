@@ -12,7 +12,7 @@ import numpy as np
 from linkwise.check import positive, whole
 from linkwise.errors import InputError
 from linkwise.identification.curve_space import basis_of, space_of
-from linkwise.identification.random_motion import REACH, Random
+from linkwise.identification.random_motion import REACH, Random, stays_closed
 from linkwise.kernel.base_parameters import BaseParameters
 from linkwise.motion.limits import TOLERANCE
 from linkwise.planning import solvers
@@ -34,21 +34,11 @@ from linkwise.planning.term_and_constraint import Constraint, Term
 from linkwise.planning.transcription import Violation
 from linkwise.robot.robot import Robot
 
-DENSE = 2001  # instants at which loops must be closed
 DENSITY = 80  # points of the information in a motion, at least
 ENOUGH = 8, 1e-4  # iterations in which the objective changes by less than this part of it
 AGAIN = 3  # times that a solver which gives up on the way begins again from where it got to
-BACK = (
-    1.0,
-    0.99,
-    0.97,
-    0.94,
-    0.9,
-    0.8,
-    0.6,
-    0.4,
-    0.2,
-)  # of the way from a motion that keeps limits to one that does not
+BACK = 1.0, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4, 0.2  # of the way from a motion that keeps limits to one that does not
+LEFT = "it left the reach of the loops between points, and was drawn back; limits of effort or speed may hold it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,9 +174,8 @@ def excite(
     best = min(improved, key=lambda attempts: attempts.rank)
     assert best.best is not None
     best.best = best.best._replace(largest=_of_whole_limits(best.best.largest, level))
-    plan, drawn = _closed(best, begun, clock.monotonic() - began)
-    found = _excitation(plan, problem, term, begun)
-    return replace(found, form=form, notes=(*found.notes, *drawn, *notes_of(found)))
+    found = _excitation(result_of(best, clock.monotonic() - began), problem, term, begun)
+    return replace(found, form=form, notes=(*found.notes, *notes_of(found)))
 
 
 @dataclass(frozen=True)
@@ -273,6 +262,8 @@ def _improved(problem: Problem, curve: Curve, how: How) -> Attempts:
             found.solve(problem, begun)
             assert found.best is not None
             reached = _nearest_kept(problem, begun, found.best.curve, how.tolerance)
+            if not stays_closed(problem, found.best.curve):
+                found.best = found.best._replace(status="gave up", message=LEFT)
             found.best = found.best._replace(curve=reached, largest=problem.largest_violation(reached))
             if found.over or found.best.clear or reached is begun:
                 break
@@ -282,38 +273,15 @@ def _improved(problem: Problem, curve: Curve, how: How) -> Attempts:
 
 
 def _nearest_kept(problem: Problem, begun: Curve, ended: Curve, tolerance: float) -> Curve:
-    """The motion nearest to the end of a solve that keeps all limits, and tells more than where it began."""
+    """The motion nearest to the end of a solve that keeps all limits and loops, and tells more than where it began."""
     told = problem.objective.wholes[0][1]
     level, T = told.value(begun.points, begun.duration), begun.duration
     for part in BACK:
         curve = Curve(begun.basis, begun.points + part * (ended.points - begun.points), T)
-        if told.value(curve.points, T) < level and problem.largest_violation(curve).violation <= tolerance:
+        kept = problem.largest_violation(curve).violation <= tolerance and stays_closed(problem, curve)
+        if kept and told.value(curve.points, T) < level:
             return curve
     return begun
-
-
-def _closed(best: Attempts, begun: list[Curve], seconds: float) -> tuple[Plan, tuple[str, ...]]:
-    """The plan, drawn back to where the search began until loops stay closed at all instants; what to say of that.
-
-    Rows are at some points of a motion: between them the search may leave the reach of a closed loop.
-    """
-    assert best.best is not None
-    problem, ended = best.best.problem, best.best.curve
-    if not problem.robot.follows:
-        return result_of(best, seconds), ()
-    t = np.linspace(0.0, ended.duration, DENSE)
-    for k, first in enumerate(begun):
-        for part in BACK if k == 0 else (0.0,):
-            curve = Curve(ended.basis, first.points + part * (ended.points - first.points), ended.duration)
-            best.best = best.best._replace(curve=ended if part == 1.0 else curve)
-            plan = result_of(best, seconds)
-            if np.isfinite(plan.tau(t)).all() and problem.largest_violation(curve).violation <= best.how.tolerance:
-                said = "the search left the reach of the loops between points, and was drawn back" * (part < 1.0)
-                return plan, (said,) if said else ()
-    raise InputError(
-        f"excite: expected motions along which the loops of {problem.robot.name!r} stay closed, got none of"
-        f" {len(begun)}. Give limits of position, speed or effort that keep it off the ends of its reach."
-    )
 
 
 def _excitation(plan: Plan, problem: Problem, term: Term, begun: list[Curve]) -> Excitation:

@@ -17,6 +17,16 @@ HALVINGS = 10  # towards the largest size of a motion that keeps all limits
 SWAY = 0.25  # of the ranges of joints: how far the middles of motions are from theirs
 REACH = np.pi  # rad or m: how far joints without limits of position go at most
 FAINT = 1e-3  # of the size that ranges allow: motions that are smaller are none
+DENSE = 2001  # instants at which loops must be closed
+
+
+def stays_closed(problem: Problem, curve: Curve) -> bool:
+    """Whether loops stay closed along a whole motion, between the points at which limits are looked at too."""
+    if not problem.robot.follows:
+        return True
+    t = np.linspace(0.0, curve.duration, DENSE)
+    motion = problem.chart.motion([curve(t, order) for order in range(3)])
+    return bool(np.isfinite(compile(problem.robot.rigid()).inverse_dynamics(*motion)).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +104,7 @@ class Random:
         """Whether a motion keeps all limits, and loops stay closed; clearance, which takes longest, comes last."""
         if any(not over.max(initial=0.0) <= 0.0 for _, over in self.problem.violations(curve)):
             return False
-        told = self.problem.objective.wholes[0][1]
-        if self.problem.robot.follows and not np.isfinite(told.value(curve.points, curve.duration)):
+        if not stays_closed(self.problem, curve):
             return False
         return not self.problem.near or self.problem.largest_violation(curve).violation <= 0.0
 

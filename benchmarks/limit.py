@@ -16,7 +16,7 @@ import robots
 
 import linkwise as lw
 from linkwise.graph.program import Program
-from linkwise.kernel.kernel import DIVISION
+from linkwise.kernel.robot_tracing import DIVISION
 from linkwise.peers.times import interleaved, states
 
 BATCH = 4096

@@ -633,5 +633,6 @@ def test_a_robot_is_sent_without_what_follows_from_it():
     names, theta = robot.parameter_names, robot.parameters()
     assert pickle.dumps(robot) == fresh
     received = pickle.loads(fresh)
-    assert received == robot and received.parameter_names == names
+    assert received == robot
+    assert received.parameter_names == names
     np.testing.assert_array_equal(received.parameters(), theta)

@@ -109,14 +109,14 @@ def snake():
     ],
 )
 def test_what_is_too_large_is_refused_before_it_is_traced(snake, algorithm, advice, monkeypatch):
-    monkeypatch.setattr("linkwise.kernel.kernel.trace", lambda *_: pytest.fail("traced"))
+    monkeypatch.setattr("linkwise.kernel.robot_tracing.trace", lambda *_: pytest.fail("traced"))
     with pytest.raises(lw.InputError, match=f"400 degrees of freedom.*{advice}"):
         lw.compile(snake, algorithm)
 
 
 def test_a_long_chain_takes_the_recursion(snake):
     """Of the two routes of forward dynamics the dense one is not even tried."""
-    from linkwise.kernel.kernel import settled
+    from linkwise.kernel.robot_tracing import settled
 
     route = lw.forward_dynamics.static["route"]
     chosen = settled(snake, {"route": route})["route"]

@@ -10,7 +10,7 @@ import linkwise as lw
 from linkwise.algorithms.algorithm import World, external_on_bodies, wrench_of
 from linkwise.algorithms.environment import with_joint_laws
 from linkwise.formats.registry import list_robots
-from linkwise.kernel.kernel import cost
+from linkwise.kernel.robot_tracing import cost
 from linkwise.mechanism import linear
 from linkwise.robot.tree import Tree
 from linkwise.scalar import less, sqrt, tanh, where

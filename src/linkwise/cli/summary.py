@@ -10,7 +10,7 @@ from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.errors import LinkwiseError
 from linkwise.kernel.compile import compile
 from linkwise.kernel.dynamics import Dynamics
-from linkwise.kernel.kernel import cost
+from linkwise.kernel.robot_tracing import cost
 from linkwise.kernel.tracing import without_collector
 from linkwise.robot.drive import Drive, Friction
 from linkwise.robot.joint import Joint

@@ -27,8 +27,9 @@ from linkwise.errors import InputError
 from linkwise.graph.program import Port, Program, trace
 from linkwise.jet import Jet
 from linkwise.kernel.derived import evaluate
-from linkwise.kernel.kernel import Kernel, ports, settled, surrounded
+from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
+from linkwise.kernel.robot_tracing import ports, settled, surrounded
 from linkwise.mechanism.series import derivatives
 from linkwise.robot.robot import Robot
 from linkwise.robot.tree import Tree

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from linkwise.algorithms.algorithm import Algorithm
 from linkwise.errors import InputError
-from linkwise.kernel.kernel import Kernel, ports, robot_depths
+from linkwise.kernel.kernel import Kernel
 from linkwise.kernel.options import Options
+from linkwise.kernel.robot_tracing import ports, robot_depths
 from linkwise.kernel.volume_pairs import Form, form_of, pair_distance
 from linkwise.robot.robot import Robot
 from linkwise.robot.volume import Terrain, Volume

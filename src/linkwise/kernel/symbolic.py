@@ -13,7 +13,8 @@ from linkwise.files import required
 from linkwise.graph.program import Port, Program
 from linkwise.graph.show import listing
 from linkwise.kernel import latex
-from linkwise.kernel.kernel import Kernel, trace_kernel
+from linkwise.kernel.kernel import Kernel
+from linkwise.kernel.robot_tracing import trace_kernel
 from linkwise.kernel.symbols import Number, Symbols
 
 if TYPE_CHECKING:

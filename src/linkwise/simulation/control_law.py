@@ -16,8 +16,8 @@ from linkwise.algorithms.algorithm import Algorithm
 from linkwise.algorithms.environment import called
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.kernel.closure import POSITIONS
-from linkwise.kernel.kernel import trace_kernel
 from linkwise.kernel.options import Options
+from linkwise.kernel.robot_tracing import trace_kernel
 from linkwise.kernel.tracing import Program, inlined
 from linkwise.robot.robot import Robot
 from linkwise.scalar import Scalar

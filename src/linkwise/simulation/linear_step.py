@@ -11,7 +11,7 @@ from linkwise.algorithms.integration import tangent
 from linkwise.jet import Jet, part
 from linkwise.kernel.closure import FOLLOWERS
 from linkwise.kernel.derived import evaluate
-from linkwise.kernel.kernel import cheapest
+from linkwise.kernel.robot_tracing import cheapest
 from linkwise.kernel.tracing import Port, Program, inlined, jacobian, trace
 from linkwise.mechanism.machine import AnyMachine
 from linkwise.scalar import Scalar, is_number

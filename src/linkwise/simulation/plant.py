@@ -10,8 +10,8 @@ from typing import Any
 from linkwise.algorithms.algorithm import World
 from linkwise.algorithms.forward_dynamics import forward_dynamics
 from linkwise.kernel import closure
-from linkwise.kernel.kernel import cheapest, machine_on, settled
 from linkwise.kernel.options import Options
+from linkwise.kernel.robot_tracing import cheapest, machine_on, settled
 from linkwise.kernel.tracing import Port, Program, trace
 from linkwise.mechanism.machine import AnyMachine
 from linkwise.motion.base_motion import BaseMotion

@@ -228,4 +228,4 @@ def test_wide_limits_are_not_questioned(limit):
 def test_centres_of_mass_in_millimetres_are_questioned():
     far = BODY.replace("<inertial>", '<inertial><origin xyz="0 0 120"/>')
     found = [d.message for d in load_urdf(urdf(link("a", far), link("b", far), joint("j", "a", "b"))).diagnostics]
-    assert "its centre of mass is 120 m away, and 1 more places are as far. If that is millimetres" in found[0]
+    assert "its centre of mass is 120 m away, one of 2 such places. If that is millimetres" in found[0]

@@ -83,7 +83,7 @@ def _of_lengths(robot: Robot) -> Iterator[Diagnostic]:
     far = [(where, what, size) for where, what, p in places if (size := math.dist(p, (0.0, 0.0, 0.0))) > LONG]
     if far and not any(where == "table" for _, where, _ in robot.notes):
         where, what, size = far[0]
-        more = f", and {len(far) - 1} more places are as far" if len(far) > 1 else ""
+        more = f", one of {len(far)} such places" if len(far) > 1 else ""
         yield Diagnostic(
             "warning", where, f"{what} is {size:g} m away{more}. If that is millimetres, divide lengths by 1000"
         )

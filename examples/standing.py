@@ -1,7 +1,7 @@
 """Robots and persons on their feet: `python examples/standing.py squat shift trot lift push sit climb` writes views.
 
 Squat, shift and trot need the package example-robot-data, all of them a solver for sparse problems: pip install
-'linkwise[ipopt]'. Each takes about a minute.
+"linkwise[ipopt]". Each takes about a minute.
 """
 
 import sys

@@ -158,16 +158,23 @@ def best(table: Any) -> Any:
     return able[able["cycle"] < able["cycle"].cummin().shift(fill_value=np.inf)]
 
 
-def main() -> None:
-    from distributed import Client, LocalCluster
+def at_least_one(text: str) -> int:
+    """A number of the command line that counts something."""
+    if (count := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"expected at least 1, got {count}")
+    return count
 
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", help="where parts are kept, and looked for")
-    parser.add_argument("--designs", type=int, default=10_000, help="how many (10,000)")
-    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes on this machine (one a core)")
-    parser.add_argument("--size", type=int, default=50, help="designs of a part (50)")
+    parser.add_argument("--designs", type=at_least_one, default=10_000, help="how many (10,000)")
+    parser.add_argument("--workers", type=at_least_one, default=os.cpu_count(), help="processes here (one a core)")
+    parser.add_argument("--size", type=at_least_one, default=50, help="designs of a part (50)")
     parser.add_argument("--scheduler", help="the address of a cluster, whose workers see the same folder")
     given = parser.parse_args()
+    from distributed import Client, LocalCluster
+
     with ExitStack() as opened:
         where = given.scheduler
         if where is None:
@@ -184,10 +191,13 @@ def main() -> None:
         begin = time.perf_counter()
         table = sweep(client, given.folder, given.designs, given.size)
         took = time.perf_counter() - begin
-        print(f"{len(table):,} designs in {took:.1f} s with {len(client.scheduler_info()['workers'])} workers")
+        print(f"{len(table):,} designs in {took:.1f} s, workers: {len(client.scheduler_info()['workers'])}")
     print(f"{table['cycle'].notna().sum():,} can do all lines; those that no other beats:")
     print(best(table).round(3).to_string(index=False))
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit("stopped; what is written stays, and the same command goes on") from None

@@ -158,3 +158,9 @@ def test_plain_sessions_are_no_notebooks_and_ipython_is_not_imported():
     probe = "import sys, linkwise.card as card; assert not card.in_notebook(); assert 'IPython' not in sys.modules"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     subprocess.run([sys.executable, "-c", probe], check=True, env=environment)
+
+
+def test_one_is_one_degree_of_freedom():
+    robot = lw.standard_dh([(0.0, 0.0, 0.4, 0.0)])
+    assert ": 1 degree of freedom, 2 links" in repr(robot)
+    assert "1 degree of freedom, 2 links" in robot._repr_html_()

@@ -152,3 +152,12 @@ def test_a_part_is_whole(sweep, tmp_path, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         sweep.part(str(tmp_path), 8, sweep.designs(3))
     assert [p.name for p in tmp_path.glob("part-*")] == ["part-00007.parquet"]
+
+
+@pytest.mark.parametrize("option", ["--designs", "--workers", "--size"])
+def test_nothing_is_refused(sweep, monkeypatch, capsys, option):
+    """No workers would be waited for without end."""
+    monkeypatch.setattr(sys, "argv", ["sweep.py", "out", option, "0"])
+    with pytest.raises(SystemExit):
+        sweep.main()
+    assert f"{option}: expected at least 1, got 0" in capsys.readouterr().err

@@ -208,5 +208,5 @@ def required(module: str, what: str) -> Any:
         extra, instead = EXTRAS.get(package, ("tables", ", or save to .npz or .csv"))
         raise InputError(
             f"{what}: expected the package {package!r} to be installed, got none."
-            f" Install it with: pip install 'linkwise[{extra}]'{instead}."
+            f' Install it with: pip install "linkwise[{extra}]"{instead}.'
         ) from error

@@ -222,6 +222,9 @@ def test_a_directory_that_cannot_be_written(folder, monkeypatch):
 
     monkeypatch.setattr(Folder, "write", refuse)
     assert call() == 1
+    monkeypatch.setattr(cache, "_warned", False)
+    with pytest.warns(CacheWarning, match="Name a folder that can be written by LINKWISE_CACHE"):
+        cache.write("key", [])
     assert list(folder.iterdir()) == []
 
 

@@ -17,6 +17,12 @@ def test_help_teaches_by_example(command):
     assert max(map(len, text.splitlines())) <= 100
 
 
+def test_no_command_is_answered_with_help():
+    result = linkwise()
+    assert result.exit_code == 2
+    assert result.stderr == linkwise("--help").output
+
+
 def test_root_lists_all_commands_whole():
     text = linkwise("--help").output
     for command in COMMANDS:
@@ -28,6 +34,7 @@ def test_root_lists_all_commands_whole():
     ("arguments", "expected"),
     [
         (["nonsense"], "no such command 'nonsense'"),
+        (["torqe"], "Did you mean 'torque'? See `linkwise --help`."),
         (["info"], "missing argument 'ROBOT'"),
         (["info", "no.urdf"], "'no.urdf': expected a file that can be read"),
         (["info", "nobody"], "Valid names: 'ankle', 'arm7'"),

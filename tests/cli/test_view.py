@@ -28,3 +28,12 @@ def test_a_page_of_a_robot_and_of_its_motion(folder, browser):
 )
 def test_what_is_wrong_is_said(folder, arguments, message):
     assert message in error("view", *arguments)
+
+
+def test_a_package_that_is_not_found_is_said_with_where_to_name_it(folder):
+    mesh = '<visual><geometry><mesh filename="package://my_robot/arm.stl"/></geometry></visual></link>'
+    text = (folder / "arm.urdf").read_text().replace("</link>", mesh, 1)
+    (folder / "meshes.urdf").write_text(text)
+    said = linkwise("view", "meshes.urdf", "-o", "meshes.html").output
+    assert "mesh not found: package://my_robot/arm.stl" in said
+    assert "in ROS_PACKAGE_PATH" in said

@@ -12,6 +12,9 @@ sys.path.append(str(ROOT / "benchmarks"))
 
 import tasks  # noqa: E402
 
+import linkwise as lw  # noqa: E402
+from support.urdf import MIMIC, joint, link, urdf  # noqa: E402
+
 EXACT, NEAR = 1e-12, 1e-6  # parts: of rounding, and of finite differences and integrators
 KEPT = ("tau", "M", "J", "dtau_dq", "dtau_dqd", "taus", "end", "q_found")
 TOLERANCES = {
@@ -40,8 +43,6 @@ def computed(library):
         if "combinations" in space:
             found["rank"] = np.array(len([c for c in space["combinations"] if not own(c)]))
     if "q_found" in found:
-        import linkwise as lw
-
         found["pose"] = lw.compile(lw.load(ROOT / "examples" / "six_axes.urdf")).pose(found.pop("q_found"), "hand")
     return found
 
@@ -100,3 +101,57 @@ def test_peers_are_measured_with_the_same_lines(capsys, monkeypatch):
     assert len(rows) == 10
     assert all(row["seconds"] > 0.0 for row in rows)
     assert "lines" in capsys.readouterr().out
+
+
+MASS = (
+    '<inertial><origin xyz="0.1 0.02 0.1"/><mass value="1"/>'
+    '<inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.025"/></inertial>'
+)
+LIMIT = '<limit lower="-1" upper="1" effort="10" velocity="2"/>'
+BRANCHES = urdf(
+    *(link(name, MASS) for name in ("body", "leg", "disc", "arm")),
+    joint("z_hip", "body", "leg", inside=LIMIT + '<origin xyz="0.1 0 0.3" rpy="0.1 0.2 0"/>'),
+    joint("wheel", "leg", "disc", "continuous", '<origin xyz="0.2 0 0.3"/><axis xyz="0 1 0"/>'),
+    joint("a_shoulder", "body", "arm", inside=LIMIT + '<origin xyz="-0.1 0 0.3"/><axis xyz="0 1 0"/>'),
+)
+MIMICS = urdf(
+    *(link(name, MASS) for name in "abc"),
+    joint("i", "a", "b", inside=LIMIT),
+    joint("j", "a", "c", inside=LIMIT + MIMIC),
+)
+
+
+def test_pinocchio_differs_as_the_page_says():
+    pin = pytest.importorskip("pinocchio")
+    robot = lw.load(BRANCHES, base="floating")
+    model = pin.buildModelFromXML(BRANCHES, pin.JointModelFreeFlyer())
+    data, names = model.createData(), list(model.names)[1:]
+    assert robot.coordinates == ("root_joint", "z_hip", "wheel", "a_shoulder")
+    assert names == ["root_joint", "a_shoulder", "z_hip", "wheel"]
+    assert (robot.nq, model.nq, model.nv) == (10, 11, 9)
+    rng = np.random.default_rng(0)
+    q, qd, qdd, force = robot.q(), *rng.normal(size=(2, 9)), rng.normal(size=6)
+    q[:7] = 1.0, 2.0, 3.0, *(x := rng.normal(size=4)) / np.linalg.norm(x)
+    q[7:] = angles = rng.normal(size=3)
+    theirs = np.r_[q[:7], angles[[2, 0]], np.cos(angles[1]), np.sin(angles[1])]
+    order = np.concatenate([np.arange(robot.slots[n].v, robot.slots[n].v + robot.slots[n].nv) for n in names])
+    pushed = [pin.Force.Zero() for _ in range(model.njoints)]
+    pushed[model.getJointId("wheel")] = pin.Force(force)
+    expected = pin.rnea(model, data, theirs, qd[order], qdd[order], pushed)
+    found = lw.compile(robot, external=("disc",)).inverse_dynamics(q, qd, qdd, force[None])[order]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=EXACT * np.abs(expected).max())
+
+
+def test_mimic_joints_are_counted_as_the_page_says():
+    pin, mujoco = pytest.importorskip("pinocchio"), pytest.importorskip("mujoco")
+    read = pin.buildModelFromXML
+    assert (lw.load(MIMICS).nq, read(MIMICS).nq, read(MIMICS, mimic=True).nq) == (1, 2, 1)
+    model = mujoco.MjModel.from_xml_string(MIMICS)
+    assert (model.nq, model.neq) == (2, 1)
+
+
+def test_mujoco_differs_as_the_page_says():
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string(BRANCHES)
+    assert [model.joint(k).name for k in range(model.njnt)] == ["z_hip", "wheel", "a_shoulder"]
+    assert model.nq == 3

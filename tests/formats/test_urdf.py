@@ -196,3 +196,36 @@ def test_load_goes_by_suffix(tmp_path):
 def test_load_says_what_it_knows(source):
     with pytest.raises(LinkwiseError, match=r"(?i)^load.*: expected a .*urdf"):
         load(source)
+
+
+# ---- numbers that look like something else
+
+
+@pytest.mark.parametrize(
+    ("inside", "question"),
+    [
+        ('<limit lower="-170" upper="170"/>', "its limit 170 rad is 27.1 turns. If that is degrees"),
+        ('<limit lower="-180" upper="1"/>', "its limit -180 rad is 28.6 turns"),
+        ('<limit lower="0" upper="0"/>', "its limits 0 to 0 let it move nowhere"),
+        ('<origin xyz="0 0 300"/>', "its frame is 300 m away. If that is millimetres"),
+    ],
+)
+def test_odd_limits_and_lengths_are_questioned(inside, question):
+    robot = load_urdf(urdf(link("a"), link("b"), joint("j", "a", "b", "revolute", inside)))
+    (found,) = [d for d in robot.diagnostics if d.where == "joint 'j'"]
+    assert found.level == "warning"
+    assert found.message.startswith(question)
+
+
+@pytest.mark.parametrize("limit", ["-12.6 12.6", "-1e5 1e5", "-inf inf"])
+def test_wide_limits_are_not_questioned(limit):
+    lower, upper = limit.split()
+    inside = f'<limit lower="{lower}" upper="{upper}"/>'
+    robot = load_urdf(urdf(link("a"), link("b"), joint("j", "a", "b", "revolute", inside)))
+    assert not [d for d in robot.diagnostics if d.where == "joint 'j'"]
+
+
+def test_centres_of_mass_in_millimetres_are_questioned():
+    far = BODY.replace("<inertial>", '<inertial><origin xyz="0 0 120"/>')
+    found = [d.message for d in load_urdf(urdf(link("a", far), link("b", far), joint("j", "a", "b"))).diagnostics]
+    assert "its centre of mass is 120 m away, one of 2 such places. If that is millimetres" in found[0]

@@ -248,7 +248,7 @@ def test_without_sympy_the_remedy_is_named(two_link, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sympy", None)
     model = two_link.mass_matrix.symbolic()
     assert "m_1" in model.listing()
-    with pytest.raises(lw.InputError, match=r"pip install 'linkwise\[symbolic\]'\."):
+    with pytest.raises(lw.InputError, match=r'pip install "linkwise\[symbolic\]"\.'):
         model.latex()
 
 

@@ -122,6 +122,24 @@ def test_ipopt_is_not_jammed_by_points_that_are_added(arm7):
         assert plan.facts["iterations"] < 150  # in each round some twenty
 
 
+@pytest.mark.parametrize("joint", ["joint1", "joint5"])
+def test_scipy_is_not_jammed_by_dry_friction_of_joints_at_rest(joint):
+    """Their torques jump where rest is passed by a rounding, far inside of limits."""
+    robot = lw.load("arm7")
+    plan, smooth = (lw.plan(r, {}, {joint: 1.0}, solver="scipy") for r in (robot, robot.without_friction()))
+    assert plan.converged
+    assert plan.facts["starts"] == 1
+    assert plan.duration == pytest.approx(smooth.duration, rel=1e-5)  # speeds decide, not torques
+
+
+def test_a_plan_that_gave_up_names_friction_that_jumps(arm7):
+    options = {"solver": "scipy", "iterations": 1}
+    stopped = lw.plan(lw.load("arm7"), {}, {"joint1": 1.0}, **options)
+    assert stopped.status == "gave up"
+    assert "friction of the law 'tanh'" in stopped.summary
+    assert "friction" not in lw.plan(arm7, {}, {"joint1": 1.0}, **options).summary
+
+
 def test_a_limit_more_never_makes_a_plan_faster_and_joints_rest(arm7):
     start, goal = np.zeros(7), np.array([0.9, 0.0, 0.6, 0.0, 0.0, 0.0, -0.7])
     start[3] = goal[3] = 0.8

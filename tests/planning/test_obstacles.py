@@ -239,7 +239,7 @@ REFUSED = {
     ),
     "margin": (lambda r: lw.plan(r, START, GOAL, subject_to=lw.limit.clearance([POST], 0.5)), "more than the margin"),
     "number": (lambda r: lw.limit.clearance([POST], "wide"), "clearance margin"),
-    "shape": (lambda r: lw.limit.clearance(["post"]), "expected shapes or height fields"),
+    "shape": (lambda r: lw.limit.clearance(["post"]), r"such as lw.Shape\(\"post\", \"sphere\", 0.1"),
     "word": (lambda r: lw.limit.clearance([POST], margn=0.1), "unknown argument 'margn'"),
     "ball": (lambda r: lw.limit.clearance(sphere=((0, 0, 0), 1.0)), "expected a frame"),
     "name": (lambda r: lw.plan(r, START, GOAL, subject_to=lw.limit.clearance([POST], ignore=["cup"])), "cup"),

@@ -327,7 +327,7 @@ def test_a_solver_that_is_not_installed(rr, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "unopy", None)
-    with pytest.raises(lw.InputError, match=r"pip install 'linkwise\[uno\]'"):
+    with pytest.raises(lw.InputError, match=r'pip install "linkwise\[uno\]"'):
         fastest(rr, solver="uno")
 
 

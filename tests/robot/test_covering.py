@@ -111,5 +111,5 @@ def test_errors(tmp_path, monkeypatch):
     with pytest.raises(lw.InputError, match="expected a mesh that trimesh reads"):
         covered(lw.Shape("arm", "mesh", role="collision", file=str(tmp_path / "mesh.txt")))
     monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
-    with pytest.raises(lw.InputError, match=r"pip install 'linkwise\[view\]'"):
+    with pytest.raises(lw.InputError, match=r'pip install "linkwise\[view\]"'):
         covered(lw.Shape("arm", "mesh", role="collision", file=str(stl(tmp_path / "new.stl", BENT))))

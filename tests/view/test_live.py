@@ -103,7 +103,7 @@ def test_ports_and_packages_are_named_in_errors(arm, monkeypatch):
             lw.show(arm, port=wrong, open_browser=False)
     served._class.cache_clear()
     monkeypatch.setitem(sys.modules, "viser", None)
-    with pytest.raises(lw.InputError, match=r"pip install 'linkwise\[view\]'"):
+    with pytest.raises(lw.InputError, match=r'pip install "linkwise\[view\]"'):
         lw.show(arm, open_browser=False)
 
 

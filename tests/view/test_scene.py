@@ -190,7 +190,7 @@ def test_without_the_extra_the_message_says_how_to_install_it(tmp_path, monkeypa
     cube(tmp_path / "cube.stl")
     with monkeypatch.context() as patched:
         patched.setitem(sys.modules, "trimesh", None)
-        with pytest.raises(lw.InputError, match=r"pip install 'linkwise\[view\]'.*meshes=False"):
+        with pytest.raises(lw.InputError, match=r'pip install "linkwise\[view\]".*meshes=False'):
             Scene.of(with_mesh(tmp_path))
         assert Scene.of(with_mesh(tmp_path), use_meshes=False).parts
     assert importlib.import_module("trimesh")

@@ -22,6 +22,7 @@ from linkwise.backend.folder import NotPrivate, private
 MAGIC = b"linkwise-code-2\n"
 OFF = ("off", "0", "no", "none", "")
 SIZE = 2**30  # bytes
+REMEDY = "Name a folder that can be written by LINKWISE_CACHE, or LINKWISE_CACHE=off."
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -93,7 +94,7 @@ def read(key: str) -> list[bytes] | None:
         _warn(f"the kernel cache {path} is not used: {error}")
         return None
     except OSError as error:
-        _warn(f"the kernel cache cannot be used ({error}); kernels are compiled in every process.")
+        _warn(f"the kernel cache cannot be used ({error}); kernels are compiled in every process. {REMEDY}")
         return None
     objects = _unpack(key, data)
     if objects is None:
@@ -113,7 +114,7 @@ def write(key: str, objects: list[bytes]) -> None:
                 folder.write(f"{key}.bin", data)
             folder.trim(".bin", most, time.time())
     except OSError as error:
-        _warn(f"the kernel cache {path} cannot be written ({error}).")
+        _warn(f"the kernel cache {path} cannot be written ({error}). {REMEDY}")
 
 
 def _pack(key: str, objects: list[bytes]) -> bytes:

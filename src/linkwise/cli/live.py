@@ -30,7 +30,7 @@ def show(
     """Show a robot in a page of the browser that stays alive, until Ctrl-C or until the page is closed.
 
     MOTION is a table of positions (.csv, .npz, .parquet), which is played. The server listens on this machine alone
-    (127.0.0.1). It needs the extra `view`: pip install 'linkwise[view]'.
+    (127.0.0.1). It needs the extra `view`: pip install "linkwise[view]".
 
     \b
     Examples:

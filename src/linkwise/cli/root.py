@@ -42,10 +42,14 @@ class Root(click.Group):
         try:
             code = super().main(*args, **{**kwargs, "prog_name": "linkwise", "standalone_mode": False})
             sys.stdout.flush()
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            code = error.exit_code
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else "linkwise"
             message = error.format_message().rstrip(".")
-            code = fail(f"{message[:1].lower()}{message[1:]}. See `{command} --help`.")
+            end = "" if message.endswith("?") else "."
+            code = fail(f"{message[:1].lower()}{message[1:]}{end} See `{command} --help`.")
         except click.ClickException as error:
             code = fail(error.format_message())
         except LinkwiseError as error:

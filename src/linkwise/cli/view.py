@@ -42,7 +42,7 @@ def view(
     perhaps `qd.elbow`, `tau.elbow` and others. The page needs no network and no server: it can be sent by mail. It has
     a timeline, sliders for the joints, plots, frames, centres of mass, ellipsoids of inertia, and arrows for torques.
 
-    Meshes (.stl, .dae, .obj, ...) need the packages of `pip install 'linkwise[view]'`. Where they are not found, and
+    Meshes (.stl, .dae, .obj, ...) need the packages of `pip install "linkwise[view]"`. Where they are not found, and
     for robots without shapes, links are drawn from their joints.
 
     \b

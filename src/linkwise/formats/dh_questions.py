@@ -9,10 +9,11 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from linkwise.robot.diagnose import LONG
+
 Note = tuple[str, str, str]
 
 TURN = 2.0 * math.pi * (1.0 + 1e-9)
-LONG = 30.0  # m, longer than any link
 WRITTEN = 5e-4  # by which 1.571 is off pi / 2
 # columns as books have them, for rows of four numbers
 ORDERS = ("alpha a d theta", "a alpha d theta", "alpha a theta d", "a d alpha theta", "theta alpha a d")

@@ -100,7 +100,7 @@ def consistent(
     program = model.program()
     if method == "sdp" and find_spec("clarabel") is None:
         model.notes.append(
-            "Clarabel is not installed: found by log-Cholesky coordinates; pip install linkwise[identify]."
+            'Clarabel is not installed: found by log-Cholesky coordinates. pip install "linkwise[identify]" brings it.'
         )
         method = "cholesky"
     if method == "sdp":

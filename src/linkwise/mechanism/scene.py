@@ -157,7 +157,8 @@ def obstacles_of(value: Any) -> tuple[Obstacle, ...]:
     found = tuple(items)
     for x in found:
         if not isinstance(x, Obstacle):
-            raise InputError(f"clearance obstacles: expected shapes or height fields, got {x!r}.")
+            such = 'lw.Shape("post", "sphere", 0.1, lw.Pose.of((0.5, 0.0, 0.3)))'
+            raise InputError(f"clearance obstacles: expected shapes or height fields, such as {such}, got {x!r}.")
     return found
 
 

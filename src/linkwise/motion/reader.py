@@ -190,12 +190,13 @@ def _match(table: Table, robot: Robot, ignore_extra: bool) -> Match:
 
 
 def _missing(missing: list[str], key: str, extra: list[str]) -> str:
-    got = f" The columns {listing(extra, 8)} belong to no joint." if extra else ""
+    got = f" No joint is called {listing(extra, 8)}." if extra else ""
+    add = "Rename or add columns" if extra else "Add them"
     if key == "q":
         bare = [n.removeprefix("q.") for n in missing]
         motors = all(n.endswith(".motor") for n in bare)
         remedy = (
-            "Add them, or take the drives as rigid (--rigid)." if motors else "Add them, or lock those joints (--lock)."
+            f"{add}, or take the drives as rigid (--rigid)." if motors else f"{add}, or lock those joints (--lock)."
         )
         return f"expected a column for every joint, got none for {listing(bare)}.{got} {remedy}"
     return f"expected {key} for every joint or for none, got none for {listing(missing)}.{got}"

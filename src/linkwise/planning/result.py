@@ -111,6 +111,8 @@ class Plan(Sampled):
             tried = ", then ".join(dict.fromkeys(self.facts.get("tried", ())))
             yield f"tried {tried or self.facts.get('solver', 'nothing')} from {starts} start{'s' * (starts != 1)}"
             yield "try a guess, more control_points, or more iterations"
+            if any(j.friction.coulomb and j.friction.law == "coulomb" for j in self.robot.joints):
+                yield "Coulomb friction jumps where joints reverse or rest: friction of the law 'tanh' does not"
 
     @property
     def words(self) -> str:

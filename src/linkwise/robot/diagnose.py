@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +11,10 @@ import numpy as np
 if TYPE_CHECKING:
     from linkwise.robot.joint import Joint
     from linkwise.robot.robot import Robot
+
+
+LONG = 30.0  # m, longer than any link
+TURNED = (8.0 * math.pi, 720.0)  # between these a limit in rad, of four turns and more, looks like degrees
 
 
 class Diagnostic(NamedTuple):
@@ -53,8 +58,35 @@ def diagnose(robot: Robot) -> tuple[Diagnostic, ...]:
     for body in Tree.of(robot.rigid()).bodies[1:]:
         if body.link and not any(body.inertia.parameters()) and not body.armature:
             found.append(Diagnostic("warning", f"link {body.link!r}", "moves but has neither mass nor inertia"))
-    found += [Diagnostic("warning", f"joint {j.name!r}", text) for j in robot.joints for text in _of_drive(j)]
-    return (*found, *_of_shapes(robot))
+    for j in robot.joints:
+        found += [Diagnostic("warning", f"joint {j.name!r}", text) for text in (*_of_limits(j), *_of_drive(j))]
+    return (*found, *_of_lengths(robot), *_of_shapes(robot))
+
+
+def _of_limits(joint: Joint) -> Iterator[str]:
+    """What looks wrong about the limits of a joint's position."""
+    lower, upper = joint.limits.lower, joint.limits.upper
+    if joint.is_fixed or joint.mimic or not joint.freedom.is_single:
+        return
+    if lower == upper:
+        yield f"its limits {lower:g} to {upper:g} let it move nowhere. If they are not known, leave them out"
+    wide = [x for x in (lower, upper) if math.isfinite(x) and abs(x) > TURNED[0]]
+    if joint.freedom.turns and wide and all(abs(x) <= TURNED[1] for x in wide):
+        turns = abs(wide[-1]) / (2.0 * math.pi)
+        yield f"its limit {wide[-1]:g} rad is {turns:.3g} turns. If that is degrees, multiply by pi / 180"
+
+
+def _of_lengths(robot: Robot) -> Iterator[Diagnostic]:
+    """The first place that is farther than any link is long, unless the reader of a table asked about it."""
+    joints = [(f"joint {j.name!r}", "its frame", j.origin.p) for j in robot.joints]
+    places = [*joints, *((f"link {x.name!r}", "its centre of mass", x.com) for x in robot.links)]
+    far = [(where, what, size) for where, what, p in places if (size := math.dist(p, (0.0, 0.0, 0.0))) > LONG]
+    if far and not any(where == "table" for _, where, _ in robot.notes):
+        where, what, size = far[0]
+        more = f", one of {len(far)} such places" if len(far) > 1 else ""
+        yield Diagnostic(
+            "warning", where, f"{what} is {size:g} m away{more}. If that is millimetres, divide lengths by 1000"
+        )
 
 
 def _of_shapes(robot: Robot) -> Iterator[Diagnostic]:

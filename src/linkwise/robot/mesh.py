@@ -64,7 +64,7 @@ def read(path: Path, take: Callable[[Any], T]) -> list[T]:
     if kind not in loaders:
         raise InputError(
             f"{path.name}: expected a mesh that trimesh reads, got {path.suffix or 'no suffix'!r}."
-            " Readers of further formats come with: pip install 'linkwise[view]'."
+            ' Readers of further formats come with: pip install "linkwise[view]".'
         )
     with reading(path, OTHERWISE, LARGEST) as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of readers, about what nobody asks for

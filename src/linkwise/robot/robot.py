@@ -115,7 +115,8 @@ class Robot:
 
         masses = [link.mass for link in self.links]
         mass = f", {sum(masses):.4g} kg" if all(is_number(m) for m in masses) else ""
-        lines = [f"<Robot {self.name!r}: {self.nv} degrees of freedom, {len(self.links)} links{mass}"]
+        freedom = f"{self.nv} {'degree' if self.nv == 1 else 'degrees'} of freedom"
+        lines = [f"<Robot {self.name!r}: {freedom}, {len(self.links)} links{mass}"]
         lines += named("coordinates", self.coordinates)
         lines += named("frames", (f.name for f in self.frames)) + named("loops", (c.name for c in self.loops))
         return "\n".join(lines) + ">"

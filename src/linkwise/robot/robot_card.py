@@ -19,7 +19,7 @@ def robot_card(robot: Robot) -> str:
     """The card of a robot."""
     masses = [link.mass for link in robot.links]
     mass = f", {sum(masses):.4g} kg" if all(map(is_number, masses)) else ""
-    size = f"{robot.nv} degrees of freedom, {len(robot.links)} links{mass}"
+    size = f"{robot.nv} {'degree' if robot.nv == 1 else 'degrees'} of freedom, {len(robot.links)} links{mass}"
     others = {
         "frames": [f.name for f in robot.frames],
         "loops": [c.name for c in robot.loops],

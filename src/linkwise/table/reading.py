@@ -154,6 +154,7 @@ def _read_csv(path: Path, otherwise: str) -> Table:
     """A text of numbers.
 
     The separator is whichever of comma, semicolon and tab the header uses most, or blanks where it uses none of these.
+    Between semicolons or tabs numbers may have decimal commas.
     Blank lines and lines that begin with `#` are skipped, but the header itself may begin with `#`.
     """
     with (
@@ -190,6 +191,8 @@ def _rows(name: str, text: Iterator[tuple[int, str]]) -> Table:
     for k, line in text:
         if line.lstrip().startswith("#"):
             continue
+        if separator != "," and not blank:
+            line = line.replace(",", ".")
         plain = '"' not in line and len(line) <= limit
         row = line.split(None if blank else separator) if plain else next(csv.reader([line], delimiter=separator))
         lines.append(k)

@@ -11,7 +11,7 @@ from typing import Any
 from linkwise.errors import InputError
 from linkwise.kernel.compile import compile
 from linkwise.motion.columns import column_names
-from linkwise.robot.geometry import Shape
+from linkwise.robot.geometry import PACKAGE, Shape
 from linkwise.robot.robot import Robot
 from linkwise.spatial import Pose
 from linkwise.view.motion import PLOTTED, Motion
@@ -94,7 +94,10 @@ def payload(
         raise InputError("view ghost: expected positions of the same coordinates as those of the motion, got others.")
     packed = Packed()
     name, code = robot.name if title is None else title, kinematics(moving.robot)
-    notes = (*scene.notes, *(f"mesh not found: {file}" for file in scene.missing), *moving.notes)
+    lost = [f"mesh not found: {file}" for file in scene.missing]
+    if any(file.startswith(PACKAGE) for file in scene.missing):
+        lost.append("packages of meshes: name the folder that holds them in ROS_PACKAGE_PATH")
+    notes = (*scene.notes, *lost, *moving.notes)
     head = {
         "title": name,
         "compact": compact,

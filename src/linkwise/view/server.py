@@ -94,7 +94,7 @@ def _class() -> Any:
     except ImportError as error:
         raise InputError(
             "show: expected the package 'viser' to be installed, which serves the page, got none."
-            " Install it with: pip install 'linkwise[view]'."
+            ' Install it with: pip install "linkwise[view]".'
         ) from error
 
     class Private(viser.ViserServer):  # type: ignore[misc,name-defined]

@@ -46,7 +46,7 @@ def find(name: Any) -> Callable[..., Answer]:
     except ImportError as error:
         raise InputError(
             f"solver {name!r}: expected the package {package!r} to be installed, got none."
-            f" Install it with: pip install 'linkwise[{extra}]', or use solver='scipy'."
+            f" Install it with: pip install \"linkwise[{extra}]\", or use solver='scipy'."
         ) from error
     return import_module(f"linkwise.planning.solvers.{module}").solve
 

@@ -8,7 +8,8 @@ function or the violation of rows.
 
 Source: Waechter and Biegler, On the implementation of an interior-point filter line-search algorithm, Mathematical
 Programming 106, 2006. We depart from it in that the eliminated system is factorised densely, that the matrix itself is
-made positive definite, and that there is no restoration: where no step helps, it gives up.
+made positive definite, that slacks far from their bounds follow their rows, and that there is no restoration: where no
+step helps, it gives up.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ FIRM = 1e2  # stiffness of equations, in parts of the largest second derivative
 SMALL = 1e-9  # relaxation of equations, relative to the matrix
 BACK = 0.99  # of the way to a bound
 HALVINGS = 25
+INSIDE = 0.1  # a distance from bounds at which a slack need not differ from its row
 SETTLED, FLAT, ROUGH = 15, 1e-6, 1e-3  # iterations, changes of the objective, and an error at which it has settled
 
 
@@ -256,10 +258,10 @@ class _Method:
         theta, phi = float(np.abs(rest).sum()), self._merit(x, s)
         slope = float((self.scale * self.grad + self.x.slope(self.mu)) @ dx + self.s.slope(self.mu) @ ds)
         for k in range(HALVINGS):
-            if self._taken(x + length * dx, s + length * ds, theta, phi, slope, length):
-                new = x + length * dx, s + length * ds
+            new = self._eased(x + length * dx, s + length * ds)
+            if self._taken(*new, theta, phi, slope, length):
                 break
-            corrected = self._corrected(step, rest, x + length * dx, s + length * ds, length) if k == 0 else None
+            corrected = self._corrected(step, rest, *new, length) if k == 0 else None
             if corrected is not None and self._taken(*corrected, theta, phi, slope, length):
                 new = corrected
                 break
@@ -273,6 +275,12 @@ class _Method:
         self.s.move(new[1], duals[1], share, self.mu)
         self.y = self.y + length * dy
         return True
+
+    def _eased(self, x: Array, s: Array) -> tuple[Array, Array]:
+        """Slacks of rows far inside of their bounds are the rows: dry friction of joints at rest makes these jump."""
+        g = self.p.g(x)[~self.equal]
+        a, b = self.s.gaps(g)
+        return x, np.where(np.minimum(a, b) > INSIDE, g, s)
 
     def _corrected(self, step: Any, rest: Array, x: Array, s: Array, length: float) -> tuple[Array, Array] | None:
         """A step of second order, which takes the bend of rows into account."""

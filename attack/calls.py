@@ -21,10 +21,9 @@ from linkwise.errors import LinkwiseError
 TRIES, QUICK, LONGEST = 60_000, 300, 60.0
 TOLERANCE = 1e-6  # of the largest number in a row: orders of operations differ, and mass matrices are ill-conditioned
 BATCHES = ((), (), (1,), (2,), (5,), (7,), (2, 3), (1, 4), (0,), (3, 0), (0, 2), (65,), (300,), (1030,), (2, 1, 3))
-# near singular poses rounding decides, so there the witness is asked how far rounding of the inputs moves it
-EPS, NEIGHBOURS = 2.0**-52, 5
+# near singular poses rounding decides, so there the witness is asked how far rounding has moved it
 SPREAD = 30.0  # times so far, results may differ
-LOST = 0.01  # of its numbers: a witness that moves further tells nothing
+LOST = 0.01  # of its numbers: a witness that was moved further tells nothing
 ROWS = 3  # that are judged
 
 
@@ -106,15 +105,11 @@ def judged(
 
 
 def unsure(subject: Subject, name: str, row: list[Any], expected: Any) -> float:
-    """How far the witness moves when inputs move by their rounding; infinite where that is much, or NaN come or go."""
-    place, some, most = list(subject.kernel.outputs).index(name), np.random.default_rng(0), 0.0
-    for _ in range(NEIGHBOURS):
-        beside = [x + EPS * some.choice([-1.0, 1.0], np.shape(x)) * np.maximum(np.abs(x), 1.0) for x in row]
-        found = subject.several(subject.witness(*beside))[place]
-        if (np.isnan(found) != np.isnan(expected)).any():
-            return np.inf
-        most = max(most, float(np.nanmax(np.abs(found - expected), initial=0.0)))
-    return np.inf if most > LOST * np.nanmax(np.abs(expected), initial=0.0) else most
+    """How far the witness is from itself in longer numbers; infinite where that is much, or where one has NaN."""
+    place = list(subject.kernel.outputs).index(name)
+    off = np.abs(subject.several(subject.exact(*(x.astype(np.longdouble) for x in row)))[place] - expected)
+    most = np.nanmax(off, initial=0.0)
+    return np.inf if np.isnan(off).any() or most > LOST * np.nanmax(np.abs(expected), initial=0.0) else float(most)
 
 
 def narrowed(batch: tuple[int, ...], rng: random.Random) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,8 @@ import numpy as np
 import linkwise as lw
 from linkwise.backend import arrays
 from linkwise.errors import LinkwiseError
+from linkwise.graph.op import FARTHEST
+from linkwise.graph.program import Program
 from linkwise.kernel.dynamics import Dynamics
 from linkwise.kernel.kernel import Kernel
 from support.arms import arm
@@ -43,6 +45,14 @@ class Subject:
     @property
     def name(self) -> str:
         return self.kernel.program.name
+
+    @cached_property
+    def exact(self) -> Callable[..., Any]:
+        """The witness in numbers of 80 or 128 bits, where the machine has them."""
+        long = np.dtype(np.longdouble).name
+        FARTHEST.setdefault(long, FARTHEST["float64"])
+        told = {f.name: getattr(self.kernel.program, f.name) for f in fields(Program) if f.init}
+        return arrays.function(Program(**{**told, "dtype": long}))
 
     def several(self, found: Any) -> list[Any]:
         """The results of a call as a list."""

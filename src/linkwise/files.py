@@ -100,7 +100,10 @@ def reading(path: str | PathLike[str], otherwise: str, most: int = LARGEST) -> I
 def contents(path: str | PathLike[str], most: int) -> bytes:
     """The bytes of a file, at most so many."""
     with reading(path, "expected a file that can be read.", most) as file:
-        return file.read()
+        data = file.read()
+    if data.startswith(b"version https://git-lfs.github.com/"):
+        raise InputError(f"{Path(path).name}: expected the file itself, got its Git LFS pointer. Run `git lfs pull`.")
+    return data
 
 
 def foreign_arrays(path: str | PathLike[str]) -> dict[str, Any] | None:

@@ -229,3 +229,10 @@ def test_centres_of_mass_in_millimetres_are_questioned():
     far = BODY.replace("<inertial>", '<inertial><origin xyz="0 0 120"/>')
     found = [d.message for d in load_urdf(urdf(link("a", far), link("b", far), joint("j", "a", "b"))).diagnostics]
     assert "its centre of mass is 120 m away, one of 2 such places. If that is millimetres" in found[0]
+
+
+def test_a_pointer_of_git_lfs_is_no_robot(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n")
+    with pytest.raises(lw.LinkwiseError, match=r"arm\.urdf: expected the file itself.*git lfs pull"):
+        lw.load(path)

@@ -38,7 +38,7 @@ DENSITY = 80  # points of the information in a motion, at least
 ENOUGH = 8, 1e-4  # iterations in which the objective changes by less than this part of it
 AGAIN = 3  # times that a solver which gives up on the way begins again from where it got to
 BACK = 1.0, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4, 0.2  # of the way from a motion that keeps limits to one that does not
-LEFT = "it left the reach of the loops between points, and was drawn back; limits of effort or speed may hold it"
+LEFT = "the loops cannot be closed between points; limits of effort or speed may hold it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,9 +261,12 @@ def _improved(problem: Problem, curve: Curve, how: How) -> Attempts:
             begun, found.best, found.starts = reached, None, found.starts + 1
             found.solve(problem, begun)
             assert found.best is not None
-            reached = _nearest_kept(problem, begun, found.best.curve, how.tolerance)
-            if not stays_closed(problem, found.best.curve):
+            ended = found.best.curve
+            reached = _nearest_kept(problem, begun, ended, how.tolerance)
+            if not stays_closed(problem, ended):
                 found.best = found.best._replace(status="gave up", message=LEFT)
+            if not found.best.converged and not np.array_equal(reached.points, ended.points):
+                found.best = found.best._replace(message=f"{found.best.message}; it was drawn back")
             found.best = found.best._replace(curve=reached, largest=problem.largest_violation(reached))
             if found.over or found.best.clear or reached is begun:
                 break

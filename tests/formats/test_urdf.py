@@ -234,5 +234,5 @@ def test_centres_of_mass_in_millimetres_are_questioned():
 def test_a_pointer_of_git_lfs_is_no_robot(tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n")
-    with pytest.raises(lw.LinkwiseError, match=r"arm\.urdf: expected the file itself.*git lfs pull"):
-        lw.load(path)
+    with pytest.raises(LinkwiseError, match=r"arm\.urdf: expected the file itself.*git lfs pull"):
+        load(path)

@@ -24,7 +24,7 @@ from linkwise.planning.curve import Array, Curve
 from linkwise.planning.drives import drives_of
 from linkwise.planning.information import Information, Told, information, scaled, with_prior
 from linkwise.planning.joint_limits import KINDS, JointLimits, with_own_limits
-from linkwise.planning.notes import notes_of
+from linkwise.planning.notes import with_notes
 from linkwise.planning.planner import result_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
@@ -186,7 +186,7 @@ def excite(
     best.best = best.best._replace(largest=_of_whole_limits(best.best.largest, level))
     plan, drawn = _closed(best, begun, clock.monotonic() - began)
     found = _excitation(plan, problem, term, begun)
-    return replace(found, form=form, notes=(*found.notes, *drawn, *notes_of(found)))
+    return with_notes(replace(found, form=form, notes=(*found.notes, *drawn)))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from linkwise.planning import solvers
 from linkwise.planning.among import rounds_among, slow_enough
 from linkwise.planning.around import is_clear
 from linkwise.planning.constraints import Passive
-from linkwise.planning.curve import Basis, Curve
+from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.guess import guesses
 from linkwise.planning.knots import free_knots
 from linkwise.planning.problem import Problem
@@ -117,7 +117,7 @@ class Attempts:
         for name in self.how.names:
             found = rounds_of(problem, curve, duals, self.how, name)
             self.seconds += found.program.seconds
-            self.words.append(f"{name} ({found.message or found.status})")
+            self.words.append(f"{found.solver} ({found.message or found.status})")
             if self.best is None or found.rank < self.best.rank:
                 self.best = found
             if self.over or found.status == "infeasible" or found.clear:
@@ -164,9 +164,7 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
     for k in range(1, ROUNDS + 1 if how.refine else 2):
         program = problem.program(variables, grid)
         warm = program.multipliers(duals) if duals else None
-        answer = solvers.solve(
-            name, program, variables.of(curve), how.monitor, tolerance=1e-8, iterations=how.iterations, warm=warm
-        )
+        answer, by = _solved(program, variables.of(curve), how, name, warm)
         spent += program.seconds
         duals = program.duals(answer.multipliers)
         curve = variables.curve(answer.x)
@@ -174,7 +172,7 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
         status, message = answer.status, answer.message
         if status != "converged" and good is not None and not how.monitor.reason:
             break
-        found = Solution(problem, curve, status, message, program, duals, largest, k, name)
+        found = Solution(problem, curve, status, message, program, duals, largest, k, by)
         wider = problem.next_variables(variables, curve)
         if status == "converged" and wider is not variables:
             variables = wider
@@ -194,6 +192,28 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
         return found._replace(status="gave up", message="limits are exceeded between points")
     curve, largest = within(problem, found.program, found.curve, found.largest, how.tolerance)
     return found._replace(curve=curve, largest=largest)
+
+
+def _solved(program: Program, x: Array, how: How, name: str, warm: Array | None) -> tuple[solvers.Answer, str]:
+    """The answer of a solver, and its name; of the next one where the first crawls.
+
+    Uno steps from one set of rows at their bounds to the next. Near the best motion it needs the fewest steps of all.
+    From a slow first motion, with thousands of torque rates to choose from, it may need hundreds, each with a search of
+    its own; interior points make no such choice.
+    """
+    others = [x for x in how.names if x != name] if name in solvers.CRAWLS else []
+
+    def solved(by: str, x: Array, iterations: int, warm: Array | None) -> solvers.Answer:
+        return solvers.solve(by, program, x, how.monitor, tolerance=1e-8, iterations=iterations, warm=warm)
+
+    few = min(how.iterations, solvers.CRAWLS[name]) if others else how.iterations
+    answer = solved(name, x, few, warm)
+    if not others or answer.status != "gave up" or few == how.iterations or how.monitor.reason:
+        return answer, name
+    other = solved(others[0], x, how.iterations, warm)
+    if other.status == "converged" or how.monitor.reason:
+        return other, others[0]
+    return solved(name, answer.x, how.iterations - few, answer.multipliers), name
 
 
 def within(

@@ -308,7 +308,7 @@ def test_a_leg_crouches_beside_an_obstacle() -> None:
 
 
 def test_a_robot_that_stands_in_an_obstacle_is_refused() -> None:
-    with pytest.raises(InputError, match="start: 'body' and 'lamp' overlap by 0.06 m. Choose another start"):
+    with pytest.raises(InputError, match=r"start: 'body' and 'lamp' overlap by 0\.06 m\. Choose another start"):
         lw.plan(*beside_a_lamp(x=0.15), duration=0.8, control_points=10)
 
 

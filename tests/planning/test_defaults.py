@@ -106,7 +106,7 @@ def test_a_solver_that_crawls_is_relieved(arm7):
     pytest.importorskip("casadi")
     limits = lw.limit.joints("position", "effort", "effort_rate")
     start = np.array([0.0, 0.4, 0.0, 1.2, 0.0, 0.6, 0.0])
-    goal = start + [1.0, 0.3, -0.5, 0.4, 0.5, -0.5, 1.0]
+    goal = start + np.array([1.0, 0.3, -0.5, 0.4, 0.5, -0.5, 1.0])
     how = {"subject_to": limits, "control_points": 20, "progress": False}
     plan, alone = lw.plan(arm7, start, goal, **how), lw.plan(arm7, start, goal, solver="ipopt", **how)
     assert plan.converged, plan.summary

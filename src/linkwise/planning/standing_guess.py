@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from linkwise.planning.clearance import Active
+from linkwise.planning.clearance import Active, Near
 from linkwise.planning.contact_rows import LIFT
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.free_base import LABELS
@@ -51,7 +51,7 @@ def stood(problem: Problem, shape: Array, duration: float) -> Array:
     pull = np.tile(np.where(ranged, PULL / count, SLACK), count)
     smooth = np.kron(Calm.of(basis, 1.0, 0.5, np.ones(n)).matrix, np.eye(n)) + np.diag(pull)
     P, held = np.where(np.isnan(fixed), bent, shape), np.zeros(shape.shape, dtype=bool)
-    kept = [*problem.near, *_heights(problem)]
+    kept: list[Near | _Height] = [*problem.near, *_heights(problem)]
     short: list[Active] = [frozenset()] * len(kept)
     for _ in range(STEPS):
         now = Curve(basis, P, duration)

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.planning import solvers
-from linkwise.planning.among import rounds_among, slow_enough
-from linkwise.planning.around import is_clear
+from linkwise.planning.among import HIT, rounds_among, slow_enough
 from linkwise.planning.constraints import Passive
 from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.guess import guesses
@@ -234,11 +233,11 @@ def within(
 def approach(problem: Problem, curve: Curve, how: How) -> Curve:
     """A motion to begin with, from which the rest is a small step, where a first motion is far from all that is asked.
 
-    A robot on its feet whose first motion is not clear moves as if nothing were in the way. From a straight line the
+    A robot on its feet whose first motion hits something moves as if nothing were in the way. From a straight line the
     torque of a passive joint cannot be brought to zero at once. It is minimised first, on a coarse curve and then on
     the one that is asked for.
     """
-    if problem.chart.stances and not is_clear(problem, curve):
+    if problem.chart.stances and any(near.violations(curve, problem.grid).max() > HIT for near in problem.near):
         bare = replace(problem, constraints=tuple(c for c in problem.constraints if c.scene(problem.robot) is None))
         found = rounds_of(bare, curve, (), how._replace(refine=False, free_breaks=False), how.names[0])
         return found.curve if found.converged else curve

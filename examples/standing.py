@@ -80,17 +80,17 @@ def shift(robot: lw.Robot, start: Any) -> Plan:
     return lw.plan(robot, start, State(), cost, limits, duration=0.6, control_points=12)
 
 
-def trot(robot: lw.Robot, start: Any, step: float = 0.08) -> Plan:
+def trot(robot: lw.Robot, start: Any, step: float = 0.08, lift: float = 0.03, *limits: Any) -> Plan:
     """Solo12 makes a step with each diagonal pair of feet."""
     dyn, feet = lw.compile(robot), []
     for names, lifted, landed in ((("FL_FOOT", "HR_FOOT"), 0.15, 0.45), (("FR_FOOT", "HL_FOOT"), 0.55, 0.85)):
         for name in names:
             there = dyn.pose(start, name)[:3, 3] + np.array([step, 0.0, 0.0])
-            feet.append(lw.limit.contact(name, during=[(0.0, lifted), (landed, 1.0)], at=[None, there], lift=0.03))
+            feet.append(lw.limit.contact(name, during=[(0.0, lifted), (landed, 1.0)], at=[None, there], lift=lift))
     goal = start.copy()
     goal[0] += step
-    limits, cost = lw.limit.joints(velocity=20.0, effort=3.0), lw.cost.effort() + 1e-4 * lw.cost.jerk()
-    return lw.plan(robot, start, goal, cost, [limits, *feet], duration=1.2, control_points=36)
+    own, cost = lw.limit.joints(velocity=20.0, effort=3.0), lw.cost.effort() + 1e-4 * lw.cost.jerk()
+    return lw.plan(robot, start, goal, cost, [own, *feet, *limits], duration=1.2, control_points=36)
 
 
 def body(person: Person) -> lw.Robot:

@@ -1,13 +1,14 @@
 """Contacts in plans: the law of momentum, Pinocchio, derivatives, friction and pressure, phases, files, words."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
 import linkwise as lw
-from examples.standing import FEET, solo
+from examples.standing import FEET, kept, solo
 from linkwise.errors import InputError, UnknownNameError
 from linkwise.motion.environment import Environment
 from linkwise.planning import Plan
@@ -278,3 +279,43 @@ def test_words(tmp_path: object) -> None:
         file.write('[[contact]]\nframe = "sole"\nsole = [0.2, 0.1]\nduring = [0.0, 0.5]\nat = [0, 0, 0]\n')
     (stands,) = read_problem(path)["subject_to"]
     assert (stands.frame, stands.phases) == ("sole", ((0.0, 0.5),))
+
+
+# ---- beside obstacles
+
+
+def beside_a_lamp(x: float = 0.24) -> tuple[Any, ...]:
+    """The leg crouches and comes forwards, while a lamp hangs before its body: robot, start, goal, costs, limits."""
+    robot, start = hopper()
+    robot = robot.add(lw.Shape("body", "box", (0.3, 0.3, 0.4), lw.Pose.of((0.0, 0.0, 0.25)), "collision"))
+    lamp = lw.Shape("lamp", "sphere", (0.06,), lw.Pose.of((start[0] + x, start[1], start[2] + 0.15)))
+    there = lw.limit.via(1.0, frame="body", position=start[:3] + np.array([0.06, 0.02, -0.08]))
+    own = lw.limit.joints("effort", "velocity")
+    limits = [own, lw.limit.contact("sole", sole=SOLE), lw.limit.clearance([lamp], 0.01), there]
+    return robot, start, lw.planning.State(), lw.cost.effort() + lw.cost.jerk(), limits
+
+
+def test_a_leg_crouches_beside_an_obstacle() -> None:
+    plan = lw.plan(*beside_a_lamp(), duration=0.8, control_points=10, progress=False)
+    assert plan.converged, plan.summary
+    assert plan.clearance.distance >= 0.01  # proven between instants too
+    found = kept(plan)
+    assert found.slip < 5e-4
+    assert min(found.cone, found.pull, found.edge) > 0.0
+    assert found.momentum < 1e-12
+    upright = plan.q(plan.duration)[3:7] @ (0.0, 0.0, 0.0, 1.0)
+    assert abs(upright) < 1.0 - 1e-4  # it leans, or turns: upright the body would hit the lamp
+
+
+def test_a_robot_that_stands_in_an_obstacle_is_refused() -> None:
+    with pytest.raises(InputError, match=r"start: 'body' and 'lamp' overlap by 0\.06 m\. Choose another start"):
+        lw.plan(*beside_a_lamp(x=0.15), duration=0.8, control_points=10)
+
+
+def test_the_first_motion_of_a_robot_that_stands_is_clear() -> None:
+    robot, start, *rest = beside_a_lamp()
+    problem = problem_of(robot, start, *rest, 0.8, 10, None, 3)
+    for guess in (None, [start, start]):
+        first = first_motion(problem, guess)
+        # rows that are short give way to smoothness, by less than the millimetre that a plan keeps beyond the margin
+        assert problem.near[0].along(first, problem.grid).min() > 0.01

@@ -100,6 +100,26 @@ def test_another_solver_is_tried_where_one_gives_up(rr, monkeypatch):
     assert "try a guess" in plan.summary
 
 
+def test_a_solver_that_crawls_is_relieved(rr, monkeypatch):
+    """Uno has few steps in a round; then the next solver takes this round, and Uno is asked again in the next."""
+    pytest.importorskip("unopy")
+    pytest.importorskip("casadi")
+    asked, known = [], solvers.solve
+
+    def solve(name, *args, iterations, **options):
+        asked.append((name, iterations))
+        return known(name, *args, iterations=iterations, **options)
+
+    monkeypatch.setitem(solvers.CRAWLS, "uno", 2)
+    monkeypatch.setattr(solvers, "solve", solve)
+    how = {"subject_to": lw.limit.joints("effort"), "progress": False}
+    plan = lw.plan(rr, START, GOAL, **how)
+    assert plan.converged
+    assert asked[:3] == [("uno", 2), ("ipopt", 500), ("uno", 2)]
+    alone = lw.plan(rr, START, GOAL, solver="ipopt", **how)
+    assert plan.duration == pytest.approx(alone.duration, rel=1e-3)  # to which limits hold between points
+
+
 def test_every_solver_is_good_alone(arm7):
     """With all limits of seven joints: the same time within what calm and rounding leave."""
     rng = np.random.default_rng(3)

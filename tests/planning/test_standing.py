@@ -7,11 +7,31 @@ import pinocchio as pin
 import pytest
 
 import linkwise as lw
-from examples.standing import EDGE, FEET, RISE, STILL, climb, kept, lift, push, shift, sit, solo, squat, talos, trot
+from examples.standing import (
+    EDGE,
+    FEET,
+    RISE,
+    STILL,
+    body,
+    climb,
+    foot,
+    kept,
+    lift,
+    moved,
+    push,
+    shift,
+    sit,
+    solo,
+    squat,
+    talos,
+    trot,
+)
 from linkwise.planning import Plan
+from linkwise.walking import Person
 from support.pinocchio_bridge import example, from_pin_tau, model, to_pin_q, to_pin_v
 
 pytestmark = pytest.mark.slow
+ALONG_Y = (np.pi / 2.0, 0.0, 0.0)
 
 
 def judged(plan: Plan, momentum: float = 1e-8) -> None:
@@ -101,6 +121,34 @@ def test_a_person_climbs_a_step() -> None:
         share = (EDGE - heel[over, 0]) / (toe - heel)[over, 0]
         assert (heel[over, 1] + share * (toe - heel)[over, 1] > RISE + 2e-3).all()
         assert T[-1, 1, 3] == pytest.approx(RISE + 0.075, abs=1e-6)
+
+
+def test_a_person_ducks_under_a_beam() -> None:
+    """Head and chest go around a beam that the head would touch on a straight way."""
+    robot = body(Person()).add(
+        lw.Shape("chest", "capsule", (0.11, 0.3), lw.Pose.of((0.0, -0.05, 0.0), ALONG_Y), "collision"),
+        lw.Shape("head", "sphere", (0.1,), lw.Pose.of((0.01, 0.11, 0.0)), "collision"),
+    )
+    beam = lw.Shape("beam", "capsule", (0.05, 1.0), lw.Pose.of((0.25, 1.45, 0.0)))
+    there = lw.limit.via(1.0, frame="head", position=(0.3, 1.15, 0.0), tolerance=0.05)
+    limits = [foot("r"), foot("l"), there, lw.limit.clearance([beam], 0.02, self_collision=False)]
+    plan = moved(robot, robot.q(), limits, 2.0, 14)
+    judged(plan)
+    assert plan.clearance.distance >= 0.02
+
+
+def test_solo_steps_over_a_bar() -> None:
+    """Each front foot is lifted over a bar between its places, and the shanks keep clear of it too."""
+    robot, start = solo()
+    robot = lw.Robot(robot.links, robot.joints, frames=robot.frames, gravity=robot.gravity, name="solo")
+    for leg in ("FL", "FR", "HL", "HR"):
+        shank = lw.Shape(f"{leg}_LOWER_LEG", "capsule", (0.01, 0.12), lw.Pose.of((0.0, 0.0, -0.08)), "collision")
+        robot = robot.add(shank, lw.Shape(f"{leg}_FOOT", "sphere", (0.015,), role="collision"))
+    x, _, z = lw.compile(robot).pose(start, "FL_FOOT")[:3, 3]
+    bar = lw.Shape("bar", "capsule", (0.008, 0.8), lw.Pose.of((x + 0.032, 0.0, z + 0.004), ALONG_Y))
+    plan = trot(robot, start, 0.08, 0.05, lw.limit.clearance([bar], 0.004, self_collision=False))
+    judged(plan, momentum=0.01)
+    assert plan.clearance.distance >= 0.004
 
 
 def test_two_point_feet_cannot_keep_a_quadruped_from_falling() -> None:

@@ -24,7 +24,7 @@ from linkwise.planning.curve import Array, Curve
 from linkwise.planning.drives import drives_of
 from linkwise.planning.information import Information, Told, information, scaled, with_prior
 from linkwise.planning.joint_limits import KINDS, JointLimits, with_own_limits
-from linkwise.planning.notes import notes_of
+from linkwise.planning.notes import with_notes
 from linkwise.planning.planner import result_of
 from linkwise.planning.problem import Problem
 from linkwise.planning.result import Plan
@@ -175,7 +175,7 @@ def excite(
     assert best.best is not None
     best.best = best.best._replace(largest=_of_whole_limits(best.best.largest, level))
     found = _excitation(result_of(best, clock.monotonic() - began), problem, term, begun)
-    return replace(found, form=form, notes=(*found.notes, *notes_of(found)))
+    return with_notes(replace(found, form=form))
 
 
 @dataclass(frozen=True)

@@ -40,18 +40,20 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
         Arguments of `Solution`.
     """
     whole, grid = problem.variables(curve.duration), problem.grid
-    radius, moving, value = RADIUS, True, np.inf
+    radius, moving, value = LARGEST if problem.chart.stances else RADIUS, True, np.inf
     extra: list[Active] = [frozenset()] * len(problem.near)
     duals: tuple[Dual, ...] = ()
     tried: list[tuple[Curve, Any, tuple[Dual, ...], Violation]] = []
+    moves = np.arange(problem.chart.n) < problem.chart.moving  # forces of contacts hit nothing
     status, message, spent, rounds = "gave up", "", 0.0, 0
     while rounds < ROUNDS:
         rounds += 1
         whole = problem.next_variables(whole, curve)
-        variables = whole.within(curve, radius)
+        variables = whole.within(curve, np.where(moves, radius, np.inf))
         active = [a | b for a, b in zip(problem.active(curve), extra, strict=True)]
         program = problem.program(variables, grid, active)
-        program.exact = not moving  # far from the best motion the curvature of rows only leads astray
+        # far from the best motion the curvature of rows only leads astray, unless contacts ask for it
+        program.exact = bool(problem.exact) or not moving
         answer = solvers.solve(
             name, program, variables.of(curve), how.monitor, tolerance=1e-6, warm=program.multipliers(duals),
             iterations=min(how.iterations, (FEW if moving else SETTLED).get(name, MORE)),
@@ -59,15 +61,17 @@ def rounds_among(problem: Problem, curve: Curve, how: How, name: str) -> dict[st
         spent += program.seconds
         found, f, weights = variables.curve(answer.x), program.f(answer.x), program.duals(answer.multipliers)
         largest, message = problem.largest_violation(found), answer.message
-        extra = problem.active(found, extra, how.tolerance)
+        before, extra = extra, problem.active(found, extra, how.tolerance)
         tried += [] if tried else [(curve, program, (), problem.largest_violation(curve))]
         tried.append((found, program, weights, largest))
         if how.monitor.reason:
             break
         if largest.name.startswith("clearance") and largest.violation > HIT:
+            if radius == SMALLEST and extra == before:  # the same again
+                break
             radius = max(SMALLEST, SHRINK * radius)
             continue
-        edge = np.abs(found.points - curve.points).max() > 0.98 * radius
+        edge = np.abs(found.points - curve.points)[:, moves].max() > 0.98 * radius
         moving = bool(edge) and f < (1.0 - GAIN) * value
         curve, duals = found, weights
         value = f if largest.violation <= KEPT else np.inf  # what breaks limits is no better for being faster

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.planning import solvers
-from linkwise.planning.among import rounds_among, slow_enough
+from linkwise.planning.among import HIT, rounds_among, slow_enough
 from linkwise.planning.constraints import Passive
-from linkwise.planning.curve import Basis, Curve
+from linkwise.planning.curve import Array, Basis, Curve
 from linkwise.planning.guess import guesses
 from linkwise.planning.knots import free_knots
 from linkwise.planning.problem import Problem
@@ -116,7 +116,7 @@ class Attempts:
         for name in self.how.names:
             found = rounds_of(problem, curve, duals, self.how, name)
             self.seconds += found.program.seconds
-            self.words.append(f"{name} ({found.message or found.status})")
+            self.words.append(f"{found.solver} ({found.message or found.status})")
             if self.best is None or found.rank < self.best.rank:
                 self.best = found
             if self.over or found.status == "infeasible" or found.clear:
@@ -163,9 +163,7 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
     for k in range(1, ROUNDS + 1 if how.refine else 2):
         program = problem.program(variables, grid)
         warm = program.multipliers(duals) if duals else None
-        answer = solvers.solve(
-            name, program, variables.of(curve), how.monitor, tolerance=1e-8, iterations=how.iterations, warm=warm
-        )
+        answer, by = _solved(program, variables.of(curve), how, name, warm)
         spent += program.seconds
         duals = program.duals(answer.multipliers)
         curve = variables.curve(answer.x)
@@ -173,7 +171,7 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
         status, message = answer.status, answer.message
         if status != "converged" and good is not None and not how.monitor.reason:
             break
-        found = Solution(problem, curve, status, message, program, duals, largest, k, name)
+        found = Solution(problem, curve, status, message, program, duals, largest, k, by)
         wider = problem.next_variables(variables, curve)
         if status == "converged" and wider is not variables:
             variables = wider
@@ -195,6 +193,28 @@ def rounds_of(problem: Problem, curve: Curve, duals: Sequence[Dual], how: How, n
     return found._replace(curve=curve, largest=largest)
 
 
+def _solved(program: Program, x: Array, how: How, name: str, warm: Array | None) -> tuple[solvers.Answer, str]:
+    """The answer of a solver, and its name; of the next one where the first crawls.
+
+    Uno steps from one set of rows at their bounds to the next. Near the best motion it needs the fewest steps of all.
+    From a slow first motion, with thousands of torque rates to choose from, it may need hundreds, each with a search of
+    its own; interior points make no such choice.
+    """
+    others = [x for x in how.names if x != name] if name in solvers.CRAWLS else []
+
+    def solved(by: str, x: Array, iterations: int, warm: Array | None) -> solvers.Answer:
+        return solvers.solve(by, program, x, how.monitor, tolerance=1e-8, iterations=iterations, warm=warm)
+
+    few = min(how.iterations, solvers.CRAWLS[name]) if others else how.iterations
+    answer = solved(name, x, few, warm)
+    if not others or answer.status != "gave up" or few == how.iterations or how.monitor.reason:
+        return answer, name
+    other = solved(others[0], x, how.iterations, warm)
+    if other.status == "converged" or how.monitor.reason:
+        return other, others[0]
+    return solved(name, answer.x, how.iterations - few, answer.multipliers), name
+
+
 def within(
     problem: Problem, program: Program, curve: Curve, largest: Violation, tolerance: float
 ) -> tuple[Curve, Violation]:
@@ -211,11 +231,16 @@ def within(
 
 
 def approach(problem: Problem, curve: Curve, how: How) -> Curve:
-    """A motion to begin with of a robot with passive joints: their torques made small before they have to vanish.
+    """A motion to begin with, from which the rest is a small step, where a first motion is far from all that is asked.
 
-    From a straight line the torque of a passive joint cannot be brought to zero at once. It is minimised first, on a
-    coarse curve and then on the one that is asked for; from there the rest is a small step.
+    A robot on its feet whose first motion hits something moves as if nothing were in the way. From a straight line the
+    torque of a passive joint cannot be brought to zero at once. It is minimised first, on a coarse curve and then on
+    the one that is asked for.
     """
+    if problem.chart.stances and any(near.violations(curve, problem.grid).max() > HIT for near in problem.near):
+        bare = replace(problem, constraints=tuple(c for c in problem.constraints if c.scene(problem.robot) is None))
+        found = rounds_of(bare, curve, (), how._replace(refine=False, free_breaks=False), how.names[0])
+        return found.curve if found.converged else curve
     passive = [c for c in problem.constraints if isinstance(c, Passive)]
     if not passive:
         return curve

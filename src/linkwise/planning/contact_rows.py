@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from linkwise.planning.point import Point
 
 AXES = ("x", "y", "z")
+LIFT = "contact lift"
 BLUNT = 1e-4  # of the weight: by how much the tip of a friction cone is rounded outwards
 RISING = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), (0.0, 0.0, 1.0, 1.0, 0.0, 0.0)  # of a swing, and of the lift by then
 
@@ -117,7 +118,7 @@ def _lifted(stance: Stance) -> Rows:
 
     size = np.array([max(stance.lift, 0.01)])
     name = (f"{stance.name}.height",)
-    return Rows("contact lift", name, height, scale=size, bounds=bounds, data=stance.reference, width=12)
+    return Rows(LIFT, name, height, scale=size, bounds=bounds, data=stance.reference, width=12)
 
 
 # ---- what the ground can exert

@@ -8,7 +8,7 @@ position of the base follow from that; a position that the goal names is held wi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ LABELS = ("free base force", "free base fall", "free base momentum")
 AXES = ("x", "y", "z")
 NONE = 1e-9  # of the largest singular value: what is none
 WEAK = 1e-3  # the same of forces of contacts: what two points nearly on a line hold by forces without measure is left
-HELD = 1e-2  # weights, or weights times a metre, that contacts may leave on the base
+HELD, NOTHING = 1e-2, 1e-6  # weights, or weights times a metre: what contacts may leave on the base, and what is none
 STEPS, CLOSE = 20, 1e-9  # of Newton's method towards a first motion, and how small its last one is
 
 
@@ -132,34 +132,31 @@ def settled(problem: Problem, curve: Curve) -> Curve:
     return Curve(curve.basis, points, curve.duration)
 
 
-def is_held(plan: Any) -> bool:
-    """Whether contacts hold the robot, but for a little that splines leave; two points cannot hold what tips over."""
-    return not plan.chart.stances or max(_left_by_contacts(plan)) < HELD * plan.chart.stances[0].weight
+class Left(NamedTuple):
+    """What acts on a base between the instants, in words, and whether contacts hold the robot but for a little."""
+
+    words: str = ""
+    is_little: bool = True
 
 
-def _left_by_contacts(plan: Any) -> tuple[float, float]:
-    """The largest force and moment that contacts cannot hold, such as points on one line, or where none stands."""
-    left = plan.base_wrench(plan.times())
-    force, moment = (float(np.sqrt((left[:, k] ** 2).sum(axis=1)).max()) for k in (slice(0, 3), slice(3, 6)))
-    return force, moment
+def left_on_base(plan: Any) -> Left:
+    """How large the forces are that act on the base between the instants; nothing where there is none.
 
-
-def left_on_base(plan: Any) -> str:
-    """How large the forces are that act on the base between the instants, in words; nothing where there is none."""
+    Contacts cannot hold all where they are points on one line, or where none stands.
+    """
     if not drives_of(plan.robot).passive:
-        return ""
-    t = plan.times()
+        return Left()
+    left = plan.base_wrench(plan.times())
     if plan.chart.stances:
-        force, moment = _left_by_contacts(plan)
-        if max(force, moment) < 1e-6 * plan.chart.stances[0].weight:
-            return ""
-        much = "" if is_held(plan) else ", which is too much: give a sole, a third contact, or more control_points"
-        left = f"a force of {force:.2g} N and a moment of {moment:.2g} N m at most{much}"
-        return f"contacts cannot hold all: splines leave {left}"
-    left, size = plan.base_wrench(t), plan.base_wrench(t, held=True)
+        force, moment = (float(np.sqrt((left[:, k] ** 2).sum(axis=1)).max()) for k in (slice(0, 3), slice(3, 6)))
+        most = max(force, moment) / plan.chart.stances[0].weight
+        much = "" if most < HELD else ", which is too much: give a sole, a third contact, or more control_points"
+        words = f"splines leave a force of {force:.2g} N and a moment of {moment:.2g} N m at most{much}"
+        return Left("" if most < NOTHING else f"contacts cannot hold all: {words}", most < HELD)
+    size = plan.base_wrench(plan.times(), held=True)
     parts = []
     for what, unit, k in (("force", "N", slice(0, 3)), ("moment", "N m", slice(3, 6))):
         mean, scale = (float(np.sqrt((x[:, k] ** 2).sum(axis=1).mean())) for x in (left, size))
         share = f" ({100.0 * mean / scale:.2g} % of what it would feel if it were held)" if scale > 0.0 else ""
         parts.append(f"a {what} of {mean:.2g} {unit}{share}")
-    return f"the base floats freely; root mean squares of what splines leave on it are {' and '.join(parts)}"
+    return Left(f"the base floats freely; root mean squares of what splines leave on it are {' and '.join(parts)}")

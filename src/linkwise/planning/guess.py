@@ -91,8 +91,9 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
         raise InputError(f"guess: expected a Plan, positions (k, {n}) or a duration, got {guess!r}.")
     else:
         shape = _line(problem)
-        if problem.chart.stances:
-            return settled(problem, _stood(problem, shape, guess))
+    if problem.chart.stances:
+        return settled(problem, _stood(problem, shape, guess))
+    if guess is None or np.ndim(guess) == 0:
         several = (
             problem.chart.sought and len(problem.instants) > 1
         )  # what reaches a frame opens loops, and the reverse
@@ -108,9 +109,10 @@ def first_motion(problem: Problem, guess: Any) -> Curve:
 
 
 def _stood(problem: Problem, shape: Array, guess: Any) -> Curve:
-    """The first motion of a robot whose contacts stand."""
-    duration = problem.duration or (1.0 if guess is None else positive(guess, "guess"))
-    return Curve(problem.basis, stood(problem, shape, duration), duration)
+    """The first motion of a robot whose contacts stand, near a shape; a guess may be its duration."""
+    duration = problem.duration or (positive(guess, "guess") if guess is not None and np.ndim(guess) == 0 else 1.0)
+    fixed = problem.ends.fixed
+    return Curve(problem.basis, stood(problem, np.where(np.isnan(fixed), shape, fixed), duration), duration)
 
 
 def _interpolated(basis: Basis, path: Array) -> Array:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TypeVar
+
 import numpy as np
 
 from linkwise.planning.drives import drives_of
@@ -9,10 +12,18 @@ from linkwise.planning.free_base import left_on_base
 from linkwise.planning.problem import STILL
 from linkwise.planning.result import Plan
 
+P = TypeVar("P", bound=Plan)
 
-def notes_of(plan: Plan) -> tuple[str, ...]:
-    """What was neglected and how much that is, and what a base that floats feels."""
-    return tuple(note for note in (_unmoved(plan), _neglected(plan), left_on_base(plan)) if note)
+
+def with_notes(plan: P) -> P:
+    """The plan, with what was neglected and how much that is, and what a base that floats feels.
+
+    A plan whose contacts leave too much on the base gave up.
+    """
+    left = left_on_base(plan)
+    notes = tuple(note for note in (_unmoved(plan), _neglected(plan), left.words) if note)
+    status = plan.status if left.is_little or not plan.converged else "gave up"
+    return replace(plan, status=status, notes=(*plan.notes, *notes))
 
 
 def _unmoved(plan: Plan) -> str:

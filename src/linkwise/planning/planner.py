@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time as clock
-from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -16,8 +15,7 @@ from linkwise.planning import solvers
 from linkwise.planning.attempts import Attempts, How
 from linkwise.planning.carrier import Carrier
 from linkwise.planning.curve import Array
-from linkwise.planning.free_base import is_held
-from linkwise.planning.notes import notes_of
+from linkwise.planning.notes import with_notes
 from linkwise.planning.program import Program
 from linkwise.planning.result import Plan
 from linkwise.planning.setup import problem_of
@@ -109,10 +107,7 @@ def plan(
         found = Attempts(how).on(problem, guess)
     finally:
         monitor.done()
-    result = result_of(found, clock.monotonic() - began)
-    if result.converged and not is_held(result):
-        result = replace(result, status="gave up")
-    return replace(result, notes=notes_of(result))
+    return with_notes(result_of(found, clock.monotonic() - began))
 
 
 def result_of(found: Attempts, seconds: float) -> Plan:

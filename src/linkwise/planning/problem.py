@@ -141,8 +141,9 @@ class Problem(Transcription):
     @cached_property
     def near(self) -> list[Near]:
         """What has to stay clear of something."""
-        ends = [(which, x) for which, x in zip(("start", "goal"), self.ends.fixed[[0, -1]], strict=True)
-                if np.isfinite(x).all()]  # fmt: skip
+        moving = self.chart.moving  # forces of contacts hit nothing
+        ends = [(which, np.nan_to_num(x)) for which, x in zip(("start", "goal"), self.ends.fixed[[0, -1]], strict=True)
+                if np.isfinite(x[:moving]).all()]  # fmt: skip
         found = []
         for k, c in enumerate(self.constraints):
             if (scene := c.scene(self.robot)) is not None:

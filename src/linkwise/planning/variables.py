@@ -82,10 +82,10 @@ class Variables:
             "longest" if duration > 0.999 * self.upper[-1] else "shortest" if duration < 1.001 * self.lower[-1] else ""
         )
 
-    def within(self, curve: Curve, radius: float) -> Variables:
-        """The same, with control points that stay within so much of those of a motion."""
+    def within(self, curve: Curve, radius: Array) -> Variables:
+        """The same, with control points that stay within so much (joints,) of those of a motion."""
         points = np.append(curve.points.ravel(), 0.0)
-        reach = np.append(np.full(curve.points.size, radius), np.inf)
+        reach = np.append(np.tile(radius, self.basis.count), np.inf)
         lower, upper = np.maximum(self.lower, points - reach), np.minimum(self.upper, points + reach)
         fixed = self.lower == self.upper
         low, high = (np.where(fixed, self.lower, b) for b in (lower, upper))
@@ -170,10 +170,10 @@ class Spanned(Variables):
     def curvature(self, every: Array, rows: Index, columns: Index) -> Array:
         return np.asarray(self._map.T @ (self._map.T @ every).T)[columns, rows]
 
-    def within(self, curve: Curve, radius: float) -> Variables:
-        """The same, with each direction of the space within so much of a motion."""
+    def within(self, curve: Curve, radius: Array) -> Variables:
+        """The same, with each direction of the space within so much (joints,) of a motion."""
         y = self.of(curve)[: self.space.shape[1] * self.joints]
-        far = np.repeat(radius / np.abs(self.space).max(axis=0), self.joints)
+        far = np.outer(1.0 / np.abs(self.space).max(axis=0), radius).ravel()
         return replace(self, reach=(y - far, y + far))
 
     def split(self, x: Array) -> tuple[Array, float]:

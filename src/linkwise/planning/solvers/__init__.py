@@ -26,6 +26,8 @@ from linkwise.planning.solvers.monitor import Stop as Stop
 # each solver, the best first: its module, and the package that it needs with the extra that brings it
 SOLVERS = {"uno": ("uno", "unopy", "uno"), "ipopt": ("ipopt", "casadi", "ipopt"), "scipy": ("interior", "scipy", "")}
 
+# iterations in which a solver that has to find out which rows are at their bounds has done so, or will crawl
+CRAWLS = {"uno": 15}
 TRIES = 3  # from the best motion so far, where a solver fails although there is one
 MOST = 1_000_000_000  # iterations: more than anyone waits for, and within the integers of every solver
 

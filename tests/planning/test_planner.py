@@ -355,3 +355,13 @@ def test_a_duration_that_nothing_holds_is_said(rr):
     quick = lw.plan(rr, START, GOAL, subject_to=(), duration=(0.1, 1.0), solver="uno")
     assert "the shortest that was allowed" in quick.summary
     assert "allowed" not in fastest(rr, solver="uno").summary
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_without_any_limit_there_are_no_rows(solver):
+    plan = lw.plan(
+        lw.load("rr"), [0, 0], [1, 1], duration=1.0, minimize=lw.cost.effort(), subject_to=[], solver=solver,
+        progress=False,
+    )  # fmt: skip
+    assert plan.converged
+    assert plan.facts["rows"] == 0

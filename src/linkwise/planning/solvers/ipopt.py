@@ -111,7 +111,7 @@ def _functions(p: Program, monitor: Monitor, raised: list[BaseException]) -> dic
             return 0
 
     def dense(rows: int) -> Any:
-        return casadi.Sparsity.dense(rows, 1) if rows else casadi.Sparsity(0, 0)
+        return casadi.Sparsity.dense(rows, 1)
 
     def slope(x: Array, _: None) -> Any:
         try:

@@ -160,11 +160,12 @@ def inside(stage: Stage, line: list[str]) -> Verdict:
 
 
 def clear(said: str, code: int, err: str) -> Verdict:
-    """Whether bad usage is answered in one line that says what is wrong."""
+    """Whether bad usage is answered in one line that says what is wrong, and no usage by the help."""
     if "Traceback" in err or "Exception ignored" in err:
         return Verdict("crash", f"linkwise {said}: {err[-300:]}")
     lines = [text for text in err.split("\n") if text.startswith("linkwise: error: ")]
-    if code == 2 and (len(lines) != 1 or len(lines[0]) < 25):
+    helped = not said.strip(" |<>&-").startswith(tuple(cli.commands)) and err.startswith("Usage: linkwise [OPTIONS]")
+    if code == 2 and not helped and (len(lines) != 1 or len(lines[0]) < 25):
         return Verdict("unclear", f"linkwise {said}: {err[-300:]!r}")
     if any(not text.isprintable() for text in err.split("\n")):
         return Verdict("unclear", f"linkwise {said}: an error with characters that terminals obey: {err[:300]!r}")

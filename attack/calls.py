@@ -105,11 +105,13 @@ def judged(
 
 
 def unsure(subject: Subject, name: str, row: list[Any], expected: Any) -> float:
-    """How far the witness is from itself in longer numbers; infinite where that is much, or where one has NaN."""
+    """How far the witness is from itself in longer numbers; infinite where that is much, or where NaN come or go."""
     place = list(subject.kernel.outputs).index(name)
-    off = np.abs(subject.several(subject.exact(*(x.astype(np.longdouble) for x in row)))[place] - expected)
-    most = np.nanmax(off, initial=0.0)
-    return np.inf if np.isnan(off).any() or most > LOST * np.nanmax(np.abs(expected), initial=0.0) else float(most)
+    exact = np.asarray(subject.several(subject.exact(*(x.astype(np.longdouble) for x in row)))[place])
+    if (np.isnan(exact) != np.isnan(expected)).any():
+        return np.inf
+    most = np.nanmax(np.abs(exact - expected), initial=0.0)
+    return np.inf if most > LOST * np.nanmax(np.abs(expected), initial=0.0) else float(most)
 
 
 def narrowed(batch: tuple[int, ...], rng: random.Random) -> tuple[int, ...]:

@@ -95,6 +95,8 @@ def test_nothing_is_left_of_a_run_that_is_stopped(tmp_path, how):
 @pytest.mark.parametrize(("machine", "q", "judged"), [
     ("arm7", [0.3, -0.5, 0.2, 1.0, 0.1, 0.4, -0.2], True),
     ("gough_stewart", [0.05, 0.0, 0.6, 0.1, 0.0, 0.0, 1.0], True),
+    ("fourbar", [0.4], True),
+    ("delta", [0.0, 0.0, -9.0], True),  # out of reach
     ("gough_stewart", [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0], False),  # drives hold nothing: 0 N or 1e18 N, by rounding
 ])  # fmt: skip
 def test_a_wrong_number_is_seen_where_rounding_does_not_decide_it(monkeypatch, machine, q, judged):
@@ -112,5 +114,7 @@ def test_a_wrong_number_is_seen_where_rounding_does_not_decide_it(monkeypatch, m
     subject = Subject(kernel, arrays.function(kernel.program))
     values = [np.array([q]), *np.random.default_rng(0).uniform(-1.0, 1.0, (2, 1, kernel.robot.nv))]
     wrong = np.asarray(subject.witness(*(x[0] for x in values)))[None] * (1.0 + 1e-4)
+    if np.isnan(wrong).all():  # out of reach: a number is wrong there
+        wrong = np.ones_like(wrong)
     verdict = calls.judged(subject, values, values, (1,), wrong, None, gross=False, rng=random.Random(0))
     assert verdict.kind == ("wrong" if judged else "clear")

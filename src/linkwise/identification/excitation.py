@@ -281,8 +281,8 @@ def _nearest_kept(problem: Problem, begun: Curve, ended: Curve, tolerance: float
     level, T = told.value(begun.points, begun.duration), begun.duration
     for part in BACK:
         curve = Curve(begun.basis, begun.points + part * (ended.points - begun.points), T)
-        kept = problem.largest_violation(curve).violation <= tolerance and stays_closed(problem, curve)
-        if kept and told.value(curve.points, T) < level:
+        tells_more = told.value(curve.points, T) < level
+        if tells_more and stays_closed(problem, curve) and problem.largest_violation(curve).violation <= tolerance:
             return curve
     return begun
 

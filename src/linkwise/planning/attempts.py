@@ -200,14 +200,15 @@ def _solved(program: Program, x: Array, how: How, name: str, warm: Array | None)
     From a slow first motion, with thousands of torque rates to choose from, it may need hundreds, each with a search of
     its own; interior points make no such choice.
     """
-    others = [x for x in how.names if x != name] if name in solvers.CRAWLS else []
+    others = [other for other in how.names if other != name] if name in solvers.CRAWLS else []
 
     def solved(by: str, x: Array, iterations: int, warm: Array | None) -> solvers.Answer:
         return solvers.solve(by, program, x, how.monitor, tolerance=1e-8, iterations=iterations, warm=warm)
 
     few = min(how.iterations, solvers.CRAWLS[name]) if others else how.iterations
     answer = solved(name, x, few, warm)
-    if not others or answer.status != "gave up" or few == how.iterations or how.monitor.reason:
+    crawls = answer.status == "gave up" and answer.iterations >= few < how.iterations
+    if not crawls or how.monitor.reason:
         return answer, name
     other = solved(others[0], x, how.iterations, warm)
     if other.status == "converged" or how.monitor.reason:

@@ -134,9 +134,9 @@ def _rows(own: list[Samples], P: Array, duration: float, short: Sequence[Samples
     Rows of `short` come first; they are to be at their lower bounds.
     """
     parts, slopes, give = [np.zeros(0)], [np.zeros((0, P.size))], [np.zeros(0)]
-    for s in [*short, *own]:
+    for k, s in enumerate([*short, *own]):
         first = s.first(P, duration)
-        values, (lower, upper), soft = first.values / s.scale, s.limits, s in short
+        values, (lower, upper), soft = first.values / s.scale, s.limits, k < len(short)
         J = np.zeros((len(s.s), s.kernel.count, P.size))
         J[np.arange(len(s.s))[:, None, None], s.kernel.entries[:, 0][:, None], s.columns] = first.by_points
         parts.append((values - np.clip(values, lower, lower if soft else upper)).ravel())

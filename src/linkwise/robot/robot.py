@@ -18,7 +18,6 @@ from linkwise.robot.joint import Joint
 from linkwise.robot.link import Frame, Link
 from linkwise.robot.loop import Loop
 from linkwise.robot.structure import check_references, depth_first
-from linkwise.scalar import is_number
 from linkwise.vector import Vec3
 
 if TYPE_CHECKING:
@@ -113,10 +112,9 @@ class Robot:
             shown = listing(names, SHOWN)
             return [] if shown == listing(()) else [f"  {what}: {shown}"]
 
-        masses = [link.mass for link in self.links]
-        mass = f", {sum(masses):.4g} kg" if all(is_number(m) for m in masses) else ""
-        freedom = f"{self.nv} {'degree' if self.nv == 1 else 'degrees'} of freedom"
-        lines = [f"<Robot {self.name!r}: {freedom}, {len(self.links)} links{mass}"]
+        from linkwise.robot.robot_card import robot_size
+
+        lines = [f"<Robot {self.name!r}: {robot_size(self)}"]
         lines += named("coordinates", self.coordinates)
         lines += named("frames", (f.name for f in self.frames)) + named("loops", (c.name for c in self.loops))
         return "\n".join(lines) + ">"

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 OPEN = 12  # joints up to which their table is open
 
 
-def robot_card(robot: Robot) -> str:
-    """The card of a robot."""
+def robot_size(robot: Robot) -> str:
+    """How large a robot is, in words."""
     masses = [link.mass for link in robot.links]
     mass = f", {sum(masses):.4g} kg" if all(map(is_number, masses)) else ""
-    size = f"{robot.nv} {'degree' if robot.nv == 1 else 'degrees'} of freedom, {len(robot.links)} links{mass}"
+    return f"{robot.nv} {'degree' if robot.nv == 1 else 'degrees'} of freedom, {len(robot.links)} links{mass}"
+
+
+def robot_card(robot: Robot) -> str:
+    """The card of a robot."""
     others = {
         "frames": [f.name for f in robot.frames],
         "loops": [c.name for c in robot.loops],
@@ -30,7 +34,7 @@ def robot_card(robot: Robot) -> str:
     head = "joint", "kind", "parent", "child", "position", "velocity", "effort", "mass of child, kg"
     joints = card.table(head, _joints(robot))
     body = joints if len(robot.joints) <= OPEN else card.folded(f"{len(robot.joints)} joints", joints)
-    return card.card(f"robot {robot.name!r}: {size}", card.lines(facts), body)
+    return card.card(f"robot {robot.name!r}: {robot_size(robot)}", card.lines(facts), body)
 
 
 def _joints(robot: Robot) -> Iterator[tuple[str, ...]]:
